@@ -1,0 +1,1 @@
+"""The models of the HTTP interface, one module a subject."""

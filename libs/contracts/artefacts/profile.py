@@ -1,0 +1,66 @@
+"""`profile.json`: what one look at the whole file says, made once, followed by all."""
+
+from typing import Literal
+
+from libs.contracts.base import Contract
+
+Format = Literal[
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "csv",
+    "md",
+    "txt",
+    "html",
+    "image",
+    "jsonl",
+    "fragments",
+    "eml",
+    "odt",
+    "ods",
+    "odp",
+    "rtf",
+    "doc",
+    "ppt",
+    "xls",
+    "hwp",
+    "hwpx",
+]
+Kind = Literal["standard", "scanned", "slides", "atlas", "entries"]
+
+
+class OutlineEntry(Contract):
+    """One entry of an embedded outline; `page` counts from 1 and is None where unknown."""
+
+    level: int
+    title: str
+    page: int | None = None
+
+
+class PageRange(Contract):
+    """One shard: pages `first` to `last`, both included, from 1; 0–0 where there are no pages."""
+
+    first: int
+    last: int
+
+
+class Profile(Contract):
+    """Format by content, language (ISO 639-1 or `und`), page count (0 = not paged), shards."""
+
+    schema_version: Literal[1] = 1
+    format: Format
+    media_type: str
+    file_name: str
+    size: int
+    sha256: str
+    encoding: str | None = None
+    language: str = "und"
+    page_count: int = 0
+    kind: Kind = "standard"
+    semantic_kind: str | None = None
+    outline: list[OutlineEntry] = []
+    shards: list[PageRange] = [PageRange(first=0, last=0)]
+    title: str | None = None
+    metadata: dict[str, str] = {}
+    inferred: dict[str, str | int] = {}

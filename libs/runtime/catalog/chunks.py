@@ -1,0 +1,53 @@
+"""The chunks and sections of revisions, as search hydrates and parity counts them."""
+
+from typing import Protocol
+
+from libs.contracts.artefacts.chunk import Chunk
+from libs.contracts.artefacts.nav import NavSection
+from libs.runtime.index.port import Digest
+
+
+class ChunkStore(Protocol):
+    """Rows are invisible to search until their revision is flipped to."""
+
+    async def stage(self, revn: int, chunks: list[Chunk], root: NavSection) -> None:
+        """Make the revision's chunk and section rows exactly these; idempotent."""
+        ...
+
+    async def digest(self, revn: int) -> Digest:
+        """Count and digest of the revision's chunk ids."""
+        ...
+
+    async def fetch(self, keys: list[tuple[int, int]]) -> dict[tuple[int, int], Chunk]:
+        """Chunks by (revn, order); absent ones are left out."""
+        ...
+
+    async def find(self, revn: int, chunk_id: str) -> Chunk | None:
+        """A chunk of a revision by its id."""
+        ...
+
+    async def whole(self, revns: list[int], limit: int) -> list[tuple[int, Chunk]]:
+        """The first `limit` chunks of these revisions, by (revn, order)."""
+        ...
+
+    async def texts(self, revn: int) -> list[tuple[str, str, str]]:
+        """(chunk id, content hash, text to embed: path and content) in order."""
+        ...
+
+    async def cached_vectors(
+        self, namespace: str, model: str, hashes: list[str]
+    ) -> dict[str, bytes]:
+        """Float32 vectors by content hash."""
+        ...
+
+    async def cache_vectors(self, namespace: str, model: str, vectors: dict[str, bytes]) -> None:
+        """Remember vectors by content hash; existing ones stay."""
+        ...
+
+    async def remove(self, revns: list[int]) -> int:
+        """Remove the rows of these revisions; returns how many chunks went."""
+        ...
+
+    async def sweep_vectors(self, namespace: str) -> int:
+        """Remove cached vectors whose content hash is in no revision of the namespace."""
+        ...

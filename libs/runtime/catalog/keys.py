@@ -1,0 +1,49 @@
+"""Namespaces and API keys."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from libs.contracts.api.documents import Role
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """A key as stored: only the sha256 of its secret is known."""
+
+    key_id: str
+    namespace: str
+    role: Role
+    label: str
+    secret_hash: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+class KeyStore(Protocol):
+    """Keys belong to one namespace; role `admin` spans namespaces."""
+
+    async def create_namespace(self, namespace: str) -> bool:
+        """Make it; False when it was there."""
+        ...
+
+    async def list_namespaces(self) -> list[str]:
+        """All, by name."""
+        ...
+
+    async def add(self, record: KeyRecord) -> None:
+        """Store a key; its namespace is made when absent. The same `key_id` again with the
+        same hash is not an error, so the local key survives a restart."""
+        ...
+
+    async def find(self, secret_hash: str) -> KeyRecord | None:
+        """The live key with this hash; revoked keys are absent."""
+        ...
+
+    async def select(self, namespace: str | None) -> list[KeyRecord]:
+        """Keys of a namespace, or all; revoked ones included, oldest first."""
+        ...
+
+    async def revoke(self, key_id: str) -> bool:
+        """End a key at once; False when it is unknown or was already revoked."""
+        ...

@@ -1,0 +1,82 @@
+"""The graph port: keyword-overlap edges between documents of a namespace."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A document's revision with its keywords; `revn` is the catalog's integer for it."""
+
+    revn: int
+    document_id: str
+    keywords: frozenset[str]
+
+
+@dataclass(frozen=True)
+class GraphEdge:
+    """An undirected edge. `score` is in (0, 1]; `shared` holds at least three keywords.
+
+    Its identity is the pair of revns, the smaller first.
+    """
+
+    revn_a: int
+    revn_b: int
+    score: float
+    shared: tuple[str, ...]
+
+    @property
+    def edge_id(self) -> str:
+        """`<smaller revn>:<larger revn>`."""
+        return f"{min(self.revn_a, self.revn_b)}:{max(self.revn_a, self.revn_b)}"
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """The other end of an edge."""
+
+    revn: int
+    document_id: str
+    score: float
+    shared: tuple[str, ...]
+
+
+class GraphStore(Protocol):
+    """Edges never leave their namespace. Writes MUST be idempotent and whole.
+
+    A store that is away MUST raise `WorldFault(STORE_AWAY)`.
+    """
+
+    async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
+        """Make the node and its edges exactly these, replacing earlier ones of the revision."""
+        ...
+
+    async def candidates(
+        self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
+    ) -> list[GraphNode]:
+        """Nodes that share at least `minimum_shared` keywords, most shared first, then by revn."""
+        ...
+
+    async def neighbours(self, namespace: str, revn: int, limit: int) -> list[Neighbour]:
+        """The node's edges by score, best first, ties by revn."""
+        ...
+
+    async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
+        """Count of edges, and sha256 over node id and sorted edge ids, one a line; (0, "")
+        when the node is absent."""
+        ...
+
+    async def remove(self, namespace: str, revns: list[int]) -> int:
+        """Remove nodes with their edges; returns how many nodes went."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+def graph_digest(revn: int, edge_ids: list[str]) -> tuple[int, str]:
+    """The parity digest of one node: what `GraphStore.digest` returns when it is stored."""
+    text = "\n".join([str(revn), *sorted(edge_ids)])
+    return len(edge_ids), hashlib.sha256(text.encode()).hexdigest()

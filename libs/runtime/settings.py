@@ -1,0 +1,69 @@
+"""Settings that every service shares: environment variables `GROUNDWIRE_*`, and `.env`."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from libs.contracts.tokens import Namespace
+
+
+class Settings(BaseSettings):
+    """The embedded defaults of one laptop; a platform team overrides the URLs.
+
+    Services subclass this in their `settings.py` for what is theirs alone.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="GROUNDWIRE_", env_file=".env", extra="ignore", frozen=True
+    )
+
+    http_host: str = Field(default="127.0.0.1", description="address the gateway listens on")
+    http_port: int = Field(default=8080, ge=0, le=65535, description="port of the gateway")
+    probe_port: int = Field(
+        default=0, ge=0, le=65535, description="port of a service's own probes, 0 picks a free one"
+    )
+    data_dir: Path = Field(
+        default=Path(".groundwire"), description="folder of everything that is kept locally"
+    )
+    api_key: str | None = Field(default=None, description="the local key; made when absent")
+    namespace: Namespace = Field(default="default", description="the local key's namespace")
+    prefix: str = Field(
+        default="groundwire",
+        pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
+        description="first token of every subject, and prefix of streams and buckets",
+    )
+    nats_url: str | None = Field(
+        default=None, description="a given NATS server instead of the supervisor's own"
+    )
+    objects_url: str | None = Field(default=None, description="file: or s3:")
+    catalog_url: str | None = Field(default=None, description="sqlite: or postgresql:")
+    index_url: str | None = Field(default=None, description="file: or opensearch:")
+    graph_url: str | None = Field(default=None, description="catalog: or neo4j:")
+    embedder: str = Field(default="e5", description="e5, or none for lexical search alone")
+    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
+    shutdown_seconds: float = Field(
+        default=3.0, gt=0, description="how long a service may finish what it has begun"
+    )
+    world_retries: int = Field(
+        default=8, ge=0, description="retries while something outside is away, delay doubling"
+    )
+    bug_retries: int = Field(default=2, ge=0, description="retries of a fault of our own")
+    retry_seconds: float = Field(default=2.0, gt=0, description="first retry delay")
+    max_retry_seconds: float = Field(default=300.0, gt=0, description="longest retry delay")
+
+    def resolved_objects_url(self) -> str:
+        """The objects URL, by default `file:<data_dir>/objects`."""
+        return self.objects_url or f"file:{self.data_dir.absolute() / 'objects'}"
+
+    def resolved_catalog_url(self) -> str:
+        """The catalog URL, by default `sqlite:<data_dir>/catalog.db`."""
+        return self.catalog_url or f"sqlite:{self.data_dir.absolute() / 'catalog.db'}"
+
+    def resolved_index_url(self) -> str:
+        """The index URL, by default `file:<data_dir>/index`."""
+        return self.index_url or f"file:{self.data_dir.absolute() / 'index'}"
+
+    def resolved_graph_url(self) -> str:
+        """The graph URL, by default the catalog's own tables."""
+        return self.graph_url or "catalog:"

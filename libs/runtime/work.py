@@ -1,0 +1,38 @@
+"""What a handler gets beside its event: progress, and the wish to stop."""
+
+import asyncio
+
+from libs.contracts.faults import Code, StaleFault
+
+
+class Work:
+    """One delivery being worked on.
+
+    Heartbeats renew the delivery only while `progress` is called, so a handler that hangs
+    is found by the server. `check` raises once the job is cancelled.
+    """
+
+    def __init__(self, job_id: str, *, deliveries: int = 1) -> None:
+        self.job_id = job_id
+        self.deliveries = deliveries
+        self.cancelled = asyncio.Event()
+        self._moved = True
+
+    def progress(self) -> None:
+        """Say that the work moves: a page parsed, a batch written."""
+        self._moved = True
+
+    def take_progress(self) -> bool:
+        """Whether there was progress since the last call."""
+        moved, self._moved = self._moved, False
+        return moved
+
+    def cancel(self) -> None:
+        """The job is not wanted any more."""
+        self.cancelled.set()
+
+    def check(self) -> None:
+        """Raise `StaleFault(CANCELLED)` when the job was cancelled; counts as progress."""
+        if self.cancelled.is_set():
+            raise StaleFault(Code.CANCELLED, "the job was cancelled")
+        self.progress()
