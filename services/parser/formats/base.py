@@ -1,0 +1,114 @@
+"""What every format strategy gets and gives; strategies run in a sandboxed child process.
+
+A strategy is a plain function `parse(given: ParseInput) -> ShardResult` over one shard of
+one file. It raises `DocumentFault` with a sentence when the file cannot be parsed; any
+other exception is reported as `unreadable`, naming the exception's type only. It writes
+nothing but assets (through `given.assets`) and files below `given.scratch`.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from libs.contracts.artefacts.diagnostics import Finding
+from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.contracts.artefacts.rows import Row
+from libs.contracts.faults import Code, DocumentFault
+
+EXTENSIONS = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/bmp": "bmp",
+    "image/tiff": "tiff",
+    "image/svg+xml": "svg",
+    "image/x-emf": "emf",
+    "image/x-wmf": "wmf",
+}
+MAX_ASSET_BYTES = 512 << 20
+MAX_ASSETS = 20_000
+
+
+class AssetSink:
+    """Images of one shard, written below the child's scratch folder and deduplicated by bytes.
+
+    At most `max_bytes` and `max_count` of distinct assets; more is `DocumentFault(TOO_LARGE)`.
+    """
+
+    def __init__(
+        self, folder: Path, *, max_bytes: int = MAX_ASSET_BYTES, max_count: int = MAX_ASSETS
+    ) -> None:
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._max_count = max_count
+        self._bytes = 0
+        self.media_types: dict[str, str] = {}
+
+    def add(self, data: bytes, media_type: str) -> str:
+        """Keep `data`; its name in the revision, `assets/images/<sha256[:32]>.<ext>`.
+
+        The extension follows `media_type`, `bin` where that is no known image type.
+        """
+        digest = hashlib.sha256(data).hexdigest()[:32]
+        name = f"assets/images/{digest}.{EXTENSIONS.get(media_type, 'bin')}"
+        if name in self.media_types:
+            return name
+        if len(self.media_types) >= self._max_count or self._bytes + len(data) > self._max_bytes:
+            raise DocumentFault(
+                Code.TOO_LARGE,
+                f"the images of the file are over {self._max_count} pieces or "
+                f"{self._max_bytes >> 20} MB; split the file",
+            )
+        target = self._folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        self._bytes += len(data)
+        self.media_types[name] = media_type
+        return name
+
+
+def no_progress(pages: int) -> None:
+    """Swallow progress, where nobody listens."""
+
+
+@dataclass(frozen=True)
+class ParseInput:
+    """One shard to parse.
+
+    `path` is the source, to be read only; its name is not the file's name, which is
+    `profile.file_name`. `pages` counts from 1, both ends included, 0–0 for the whole of an
+    unpaged file. `scratch` is an own folder for temporary files, removed afterwards.
+    `engine` is the engine that the caller asked for, or None. Call `progress` with the
+    pages, slides or sheets done since the last call, at least once every few seconds of work:
+    a child that says nothing is taken for stuck.
+    """
+
+    path: Path
+    profile: Profile
+    pages: PageRange
+    assets: AssetSink
+    scratch: Path
+    engine: str | None = None
+    progress: Callable[[int], None] = no_progress
+
+
+@dataclass(frozen=True)
+class ShardResult:
+    """What a shard holds. `order` of the rows counts from 0 in the shard, in reading order;
+    `page` is the page of the whole file, from 1.
+
+    A heading carries the best level and evidence that the shard alone allows; a heading that
+    is only a guess from its looks has evidence `font`, its `font_size` in points and `bold`,
+    and `marker` holds its number (`1.2`, `제3조`) where it has one: the join decides levels
+    over the whole document. `versions` names the libraries that did the work.
+    """
+
+    rows: list[Row]
+    findings: list[Finding] = field(default_factory=list)
+    engine: str = "native"
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+Strategy = Callable[[ParseInput], ShardResult]
