@@ -1,8 +1,7 @@
 """The one catalogue of the bus: every subject, stream and durable consumer.
 
-Streams, consumers, NATS permissions, `docs/subjects.md` and the AsyncAPI files are
-derived from here. Subjects stand without the configurable prefix; only
-`libs/runtime/routes.py` turns an event into an address.
+Streams, consumers, NATS permissions, `docs/subjects.md` and the AsyncAPI files are derived from
+here. Subjects stand without the configurable prefix; only `libs/runtime/routes.py` adds it.
 """
 
 from dataclasses import dataclass

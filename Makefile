@@ -1,0 +1,54 @@
+# `make` alone prints this help. Every target installs what it needs first.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+TESTS ?= tests
+
+.PHONY: help install run test bench check fix docs clean
+
+##@ Use
+$(STAMP): pyproject.toml constraints.txt deploy/local/install.sh
+	@deploy/local/install.sh
+	@touch $@
+
+install: $(STAMP) ## make .venv with the pinned packages
+
+run: $(STAMP) ## start everything on this machine: bus, seven services, API, web page
+	@exec $(BIN)/groundwire up
+
+##@ Develop
+test: $(STAMP) ## run the tests (TESTS=tests/unit/client picks some)
+	@$(BIN)/pytest $(TESTS)
+
+check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m deploy.local.house
+	$(BIN)/python -m deploy.local.generate --check
+
+fix: $(STAMP) ## repair what a tool can repair, and write generated files anew
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/python -m deploy.local.generate
+
+docs: $(STAMP) ## write generated documents anew: subjects, AsyncAPI, permissions, settings, licences
+	$(BIN)/python -m deploy.local.generate
+
+##@ Measure
+bench: $(STAMP) ## pipeline, search and start against raw library calls, in one run
+	$(BIN)/python -m bench
+
+##@ Tidy
+clean: ## remove the environment, caches and reports; documents in .groundwire stay
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache reports *.egg-info
+
+help: ## this text
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
