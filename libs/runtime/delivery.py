@@ -1,0 +1,289 @@
+"""One delivery of one message, from taking it to its end: the fault middleware.
+
+The order is the guarantee: decode, drop what is stale, work while heartbeats go out,
+and acknowledge only after the handler has stored its outputs and announced what follows.
+Every failure goes through `faultpolicy.decide`, once.
+"""
+
+import asyncio
+import base64
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Generic, TypeVar
+
+from nats.aio.msg import Msg
+from opentelemetry import trace
+from opentelemetry.trace import SpanKind
+
+from libs.contracts.events import DeadLetter, JobEvent
+from libs.contracts.faults import Code, Fault, StaleFault
+from libs.contracts.subjects import DEAD_LETTER, REDELIVERY, RETRY, Consumer
+from libs.contracts.tokens import new_id
+from libs.runtime.bus import Bus, headers_of, load_body
+from libs.runtime.faultpolicy import Decision, RetryPolicy, decide
+from libs.runtime.routes import address
+from libs.runtime.stores import Stores
+from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, logger, trace_id
+from libs.runtime.tracing import extract, record_error, tracer
+from libs.runtime.work import Work
+
+E = TypeVar("E", bound=JobEvent)
+Handler = Callable[[E, Work], Awaitable[None]]
+
+CANCEL_GRACE_SECONDS = 1.0
+SHORT_DELAY_SECONDS = 1.0
+STALL_SECONDS = 120.0
+
+log = logger("delivery")
+
+
+class WorkRegistry:
+    """The deliveries in progress by job, so that a cancel finds them."""
+
+    def __init__(self) -> None:
+        self._by_job: dict[str, set[Work]] = {}
+
+    @contextlib.contextmanager
+    def working(self, work: Work) -> Iterator[None]:
+        """Register `work` while it lasts."""
+        self._by_job.setdefault(work.job_id, set()).add(work)
+        try:
+            yield
+        finally:
+            rest = self._by_job[work.job_id]
+            rest.discard(work)
+            if not rest:
+                del self._by_job[work.job_id]
+
+    def cancel(self, job_id: str) -> None:
+        """Cancel what works on this job here."""
+        for work in self._by_job.get(job_id, ()):
+            work.cancel()
+
+
+class Delivery(Generic[E]):
+    """Handles every message of one durable consumer.
+
+    `advances` says that its work moves the job on: then messages of jobs that are not
+    current any more are dropped, and a parked message fails its job.
+    """
+
+    def __init__(
+        self,
+        consumer: Consumer,
+        decode: Callable[[str, bytes], E],
+        handler: Handler[E],
+        bus: Bus,
+        stores: Stores,
+        registry: WorkRegistry,
+        policy: RetryPolicy,
+        *,
+        advances: bool,
+    ) -> None:
+        self._consumer = consumer
+        self._decode = decode
+        self._handler = handler
+        self._bus = bus
+        self._stores = stores
+        self._registry = registry
+        self._policy = policy
+        self._advances = advances
+
+    async def __call__(self, message: Msg) -> None:
+        """Take the message to its end; never raises but when the process is stopping."""
+        name = self._consumer.durable
+        started = time.perf_counter()
+        with (
+            IN_PROGRESS.labels(name).track_inprogress(),
+            tracer().start_as_current_span(
+                f"{name} process",
+                context=extract(headers_of(message)),
+                kind=SpanKind.CONSUMER,
+                attributes={"messaging.system": "nats", "messaging.consumer.group.name": name},
+                record_exception=False,
+                set_status_on_exception=False,
+            ) as span,
+        ):
+            outcome = await self._process(message, span)
+            span.set_attribute("groundwire.outcome", outcome)
+        MESSAGES.labels(name, outcome).inc()
+        MESSAGE_SECONDS.labels(name).observe(time.perf_counter() - started)
+
+    async def _process(self, message: Msg, span: trace.Span) -> str:
+        event: E | None = None
+        try:
+            body = await self._body(message)
+            event = self._decode(message.subject, body)
+            span.set_attribute("groundwire.job_id", event.job_id)
+            span.set_attribute("groundwire.document_id", event.document_id)
+            work = Work(event.job_id, deliveries=message.metadata.num_delivered)
+            await self._drop_stale(event)
+            with self._registry.working(work):
+                await self._work(event, work, message)
+            await message.ack()
+        except Exception as error:
+            record_error(span, error)
+            return await self._settle(message, event, error, span)
+        return "done"
+
+    async def _body(self, message: Msg) -> bytes:
+        headers = headers_of(message)
+        return (
+            await load_body(self._stores.objects, headers, message.data)
+            if headers
+            else message.data
+        )
+
+    async def _drop_stale(self, event: E) -> None:
+        if not self._advances:
+            return
+        standing = await self._stores.catalog.jobs.standing(event.job_id)
+        if standing != "current":
+            code = Code.CANCELLED if standing == "cancelled" else Code.SUPERSEDED
+            raise StaleFault(code, f"the job is {standing}")
+
+    async def _work(self, event: E, work: Work, message: Msg) -> None:
+        task = asyncio.ensure_future(self._handler(event, work))
+        beat = asyncio.create_task(self._heartbeat(work, message))
+        cancelled = asyncio.create_task(work.cancelled.wait())
+        try:
+            await asyncio.wait({task, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                await asyncio.wait({task}, timeout=CANCEL_GRACE_SECONDS)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+            if work.cancelled.is_set() and (task.cancelled() or task.exception() is not None):
+                raise StaleFault(Code.CANCELLED, "the job was cancelled")
+            task.result()
+        finally:
+            beat.cancel()
+            cancelled.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+    async def _heartbeat(self, work: Work, message: Msg) -> None:
+        """Renew the delivery while the handler moves; a stalled one is left to the server."""
+        last = time.monotonic()
+        while True:
+            await asyncio.sleep(self._consumer.ack_wait / 3)
+            if work.take_progress():
+                last = time.monotonic()
+            if time.monotonic() - last > STALL_SECONDS:
+                log.warning("no progress", consumer=self._consumer.durable, job_id=work.job_id)
+                return
+            await message.in_progress()
+
+    async def _settle(
+        self, message: Msg, event: E | None, error: Exception, span: trace.Span
+    ) -> str:
+        try:
+            decision = await self._decide(message, event, error)
+            span.add_event(
+                "fault",
+                {
+                    "kind": decision.kind,
+                    "code": decision.code,
+                    "action": decision.action,
+                    "delay": decision.delay,
+                },
+            )
+            log.log(
+                30 if decision.kind in ("bug", "world") else 20,
+                "delivery failed",
+                consumer=self._consumer.durable,
+                job_id=event.job_id if event else None,
+                code=str(decision.code),
+                action=decision.action,
+                delay=decision.delay,
+                exc_info=error if decision.kind == "bug" else None,
+            )
+            await self._apply(message, event, error, decision)
+        except Exception:
+            log.exception("could not settle a delivery", consumer=self._consumer.durable)
+            with contextlib.suppress(Exception):
+                await message.nak(delay=self._policy.first_delay)
+            return "retry"
+        return decision.action
+
+    async def _decide(self, message: Msg, event: E | None, error: Exception) -> Decision:
+        if event is None and not isinstance(error, Fault):
+            return Decision("park", "bug", Code.INTERNAL, "a message that breaks its contract")
+        failures = message.metadata.num_delivered
+        decision = decide(error, failures, self._policy)
+        if event is None or decision.action not in ("retry", "park"):
+            return decision
+        task = f"{self._consumer.durable}:{event.job_id}:{event.shard_token}"
+        with contextlib.suppress(Fault):
+            failures = await self._stores.catalog.jobs.failure(task, decision.kind)
+        return decide(error, failures, self._policy)
+
+    async def _apply(
+        self, message: Msg, event: E | None, error: Exception, decision: Decision
+    ) -> None:
+        if decision.action == "drop":
+            if isinstance(error, StaleFault) and error.code is Code.CANCELLED and event:
+                await self._bus.fail(event, error)
+            await message.ack()
+        elif decision.action == "fail":
+            assert event is not None and isinstance(error, Fault)
+            await self._bus.fail(event, error)
+            await message.term()
+        elif decision.action == "retry":
+            await self._retry(message, event, decision)
+        else:
+            await self._park(message, event, decision)
+
+    async def _retry(self, message: Msg, event: E | None, decision: Decision) -> None:
+        """A short wait holds its place in the consumer; a long one is a message schedule."""
+        if event is None or decision.delay <= SHORT_DELAY_SECONDS:
+            await message.nak(delay=decision.delay)
+            return
+        durable = self._consumer.durable.removesuffix("-again")
+        again = event.model_copy(update={"attempt": event.attempt + 1})
+        due = datetime.now(UTC) + timedelta(seconds=decision.delay)
+        moment = due.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        await self._bus.publish(
+            RETRY,
+            again,
+            headers={
+                "Nats-Schedule": f"@at {moment}",
+                "Nats-Schedule-Target": address(self._bus.prefix, REDELIVERY, consumer=durable),
+            },
+            stage=self._consumer.stage,
+            consumer=durable,
+            id=new_id("retry"),
+        )
+        await message.ack()
+
+    async def _park(self, message: Msg, event: E | None, decision: Decision) -> None:
+        """Keep the message whole as a dead letter, fail its job, then end the delivery."""
+        letter_id = new_id("dead")
+        letter = DeadLetter(
+            dead_letter_id=letter_id,
+            namespace=event.namespace if event else None,
+            document_id=event.document_id if event else None,
+            job_id=event.job_id if event else None,
+            stage=self._consumer.stage,
+            consumer=self._consumer.durable,
+            code=decision.code,
+            detail=decision.detail,
+            attempt=event.attempt if event else 1,
+            deliveries=message.metadata.num_delivered,
+            trace_id=trace_id(),
+            subject=message.subject,
+            headers=headers_of(message),
+            body=base64.b64encode(message.data).decode(),
+            parked_at=datetime.now(UTC).isoformat(),
+        )
+        await self._bus.publish(
+            DEAD_LETTER, letter, stage=self._consumer.stage, letter=letter_id, message_id=letter_id
+        )
+        if event is not None and self._advances:
+            await self._bus.fail(
+                event, Fault(decision.code, decision.detail), dead_letter_id=letter_id
+            )
+        await message.term()

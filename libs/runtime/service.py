@@ -1,0 +1,273 @@
+"""One service process: its bus, stores, handlers and probes, from start to clean end."""
+
+import asyncio
+import contextlib
+import gc
+import json
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import uvloop
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, PullSub
+from faststream.nats.annotations import NatsMessage
+from pydantic import BaseModel, ValidationError
+
+from libs.contracts.events import CancelJob, JobEvent
+from libs.contracts.faults import Code, Fault
+from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
+from libs.runtime.bus import Bus
+from libs.runtime.delivery import Delivery, WorkRegistry
+from libs.runtime.faultpolicy import RetryPolicy
+from libs.runtime.probes import Check, HttpServer, http_server, probe_app
+from libs.runtime.requests import answering
+from libs.runtime.routes import decode_event, durable_name, full, stream_name
+from libs.runtime.settings import Settings
+from libs.runtime.stores import Stores
+from libs.runtime.telemetry import configure_logging, configure_tracing, logger
+from libs.runtime.work import Work
+
+E = TypeVar("E", bound=JobEvent)
+Q = TypeVar("Q", bound=BaseModel)
+
+FETCH_SECONDS = 2.0
+
+log = logger("service")
+
+
+async def _raw(message: Any) -> Any:
+    return message.body
+
+
+class Service:
+    """What `build(service)` of a service's `app.py` is given to wire itself."""
+
+    def __init__(self, stage: Stage, settings: Settings) -> None:
+        self.stage = stage
+        self.settings = settings
+        self.stores = Stores(settings, index_writer=stage is Stage.INDEXER)
+        if settings.nats_url is None:
+            raise SystemExit(
+                "GROUNDWIRE_NATS_URL is not set: name a NATS server, or run `groundwire up`"
+            )
+        self._broker = NatsBroker(
+            settings.nats_url,
+            name=f"groundwire-{stage}",
+            graceful_timeout=settings.shutdown_seconds,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=1,
+            logger=None,
+            apply_types=True,
+        )
+        self.bus = Bus(self._broker, settings.prefix, self.stores, stage)
+        self._registry = WorkRegistry()
+        self._policy = RetryPolicy(
+            settings.world_retries,
+            settings.bug_retries,
+            settings.retry_seconds,
+            settings.max_retry_seconds,
+        )
+        self._checks: dict[str, Check] = {"bus": self._bus_ready}
+        self._start: list[Callable[[], Awaitable[None]]] = []
+        self._stop: list[Callable[[], Awaitable[None]]] = []
+        self._periodic: list[tuple[float, Callable[[], Awaitable[None]], str]] = []
+        self._apps: list[tuple[Any, str, int]] = []
+
+    def hear(
+        self,
+        consumer: Consumer,
+        model: type[E],
+        handler: Callable[[E, Work], Awaitable[None]],
+        *,
+        workers: int = 1,
+        advances: bool = True,
+    ) -> None:
+        """Handle a durable's messages, and its retries that come due, `workers` at a time.
+
+        `model` JobEvent takes every event of a job, decoded by its subject; `advances` is
+        explained at `Delivery`.
+        """
+        again = [c for c in RETRY_CONSUMERS if c.durable == f"{consumer.durable}-again"]
+        for durable in (consumer, *again):
+            decode = self._decoder(model, by_subject=model is JobEvent)
+            delivery = Delivery(
+                durable, decode, handler, self.bus, self.stores, self._registry, self._policy,
+                advances=advances,
+            )  # fmt: skip
+            for _ in range(workers if durable is consumer else 1):
+                self.subscribe(durable, delivery)
+
+    def subscribe(
+        self, consumer: Consumer, take: Callable[[Any], Awaitable[None]], *, batch: int = 1
+    ) -> None:
+        """Pull a durable's raw messages, at most `batch` at a time; `take` must end each."""
+
+        async def on_message(message: NatsMessage) -> None:
+            await take(message.raw_message)
+
+        self._broker.subscriber(
+            full(self.settings.prefix, consumer.subjects[0]),
+            durable=durable_name(consumer),
+            stream=JStream(stream_name(self.settings.prefix, consumer.stream), declare=False),
+            pull_sub=PullSub(batch_size=batch, timeout=FETCH_SECONDS),
+            ack_policy=AckPolicy.MANUAL,
+            decoder=_raw,
+        )(on_message)
+
+    def answer(
+        self,
+        subject: Subject,
+        model: type[Q],
+        handler: Callable[[Q], Awaitable[BaseModel]],
+        *,
+        workers: int = 16,
+    ) -> None:
+        """Answer requests on a core subject, shared among replicas by a queue group.
+
+        A fault is answered as a problem document; anything else as `internal`.
+        """
+
+        self._broker.subscriber(
+            full(self.settings.prefix, subject.pattern),
+            queue=f"{self.settings.prefix}-{self.stage}",
+            max_workers=workers,
+            ack_policy=AckPolicy.MANUAL,
+            no_reply=True,
+            decoder=_raw,
+        )(answering(self.bus, subject, model, handler))
+
+    def every(self, seconds: float, task: Callable[[], Awaitable[None]], name: str) -> None:
+        """Run `task` every so many seconds; an error is logged and the next run comes."""
+        self._periodic.append((seconds, task, name))
+
+    def on_start(self, hook: Callable[[], Awaitable[None]]) -> None:
+        """Run before the first message is taken; the bus is connected."""
+        self._start.append(hook)
+
+    def on_stop(self, hook: Callable[[], Awaitable[None]]) -> None:
+        """Run after the last message was ended; the bus is still connected."""
+        self._stop.append(hook)
+
+    def on_ready(self, name: str, check: Check) -> None:
+        """A condition of `/readyz`: raises while it does not hold."""
+        self._checks[name] = check
+
+    def http(self, app: Any, host: str, port: int) -> None:
+        """Serve an ASGI application beside the probes."""
+        self._apps.append((app, host, port))
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The conditions of readiness, by name."""
+        return self._checks
+
+    async def serve(self) -> None:
+        """Run until SIGTERM or SIGINT, then finish what was begun, within the time set."""
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        self._hear_cancels()
+        servers: list[tuple[HttpServer, asyncio.Task[None]]] = []
+        tasks: list[asyncio.Task[None]] = []
+        await self._broker.connect()
+        try:
+            for hook in self._start:
+                await hook()
+            await self._broker.start()
+            port = 0
+            probes = (probe_app(self.stage, self._checks), "127.0.0.1", self.settings.probe_port)
+            for app, host, wanted in (*self._apps, probes):
+                server, bound = http_server(app, host, wanted)
+                servers.append((server, asyncio.create_task(server.serve([bound]))))
+                port = bound.getsockname()[1]
+            self._write_run_file(port)
+            tasks += [asyncio.create_task(self._repeat(*entry)) for entry in self._periodic]
+            log.info("service started", probe_port=port, pid=os.getpid())
+            gc.freeze()
+            await stop.wait()
+        finally:
+            await self._end(servers, tasks)
+
+    async def _end(
+        self, servers: list[tuple[HttpServer, asyncio.Task[None]]], tasks: list[asyncio.Task[None]]
+    ) -> None:
+        for task in tasks:
+            task.cancel()
+        for server, _ in servers:
+            server.should_exit = True
+        await asyncio.gather(*(s for _, s in servers), *tasks, return_exceptions=True)
+        for hook in self._stop:
+            with contextlib.suppress(Exception):
+                await hook()
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self._broker.stop(), self.settings.shutdown_seconds + 1)
+        with contextlib.suppress(Exception):
+            await self.stores.close()
+        log.info("service ended")
+
+    def _decoder(self, model: type[E], *, by_subject: bool) -> Callable[[str, bytes], E]:
+        prefix = self.settings.prefix
+
+        def decode(wire: str, body: bytes) -> E:
+            if by_subject:
+                return decode_event(prefix, wire, body)  # type: ignore[return-value]
+            return model.model_validate_json(body)
+
+        return decode
+
+    def _hear_cancels(self) -> None:
+        async def on_cancel(message: NatsMessage) -> None:
+            with contextlib.suppress(ValidationError):
+                cancel = CancelJob.model_validate_json(message.raw_message.data)
+                self._registry.cancel(cancel.job_id)
+
+        self._broker.subscriber(
+            full(self.settings.prefix, CONTROL_CANCEL.wildcard),
+            ack_policy=AckPolicy.MANUAL,
+            no_reply=True,
+            decoder=_raw,
+        )(on_cancel)
+
+    async def _repeat(self, seconds: float, task: Callable[[], Awaitable[None]], name: str) -> None:
+        while True:
+            started = time.monotonic()
+            try:
+                await task()
+            except Exception as error:
+                log.warning("periodic task failed", task=name, error=type(error).__name__)
+            await asyncio.sleep(max(seconds - (time.monotonic() - started), 0.01))
+
+    async def _bus_ready(self) -> None:
+        if not self.bus.nats.is_connected:
+            raise Fault(Code.BUS_AWAY, "not connected to the message bus")
+
+    def _write_run_file(self, port: int) -> None:
+        folder = self.settings.data_dir / "run"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            temporary = folder / f".{self.stage}.{os.getpid()}"
+            temporary.write_text(json.dumps({"pid": os.getpid(), "probe_port": port}))
+            temporary.replace(folder / f"{self.stage}.json")
+        except OSError as error:
+            log.warning("no run file", error=type(error).__name__)
+
+
+def run(stage: Stage, settings_type: type[Settings], build: Callable[[Service], None]) -> None:
+    """The whole life of a service process; returns when it was asked to stop."""
+    settings = settings_type()
+    configure_logging(stage, settings.log_level)
+    provider = configure_tracing(stage)
+
+    async def main() -> None:
+        service = Service(stage, settings)
+        build(service)
+        await service.serve()
+
+    try:
+        uvloop.run(main())
+    finally:
+        provider.shutdown()

@@ -1,0 +1,76 @@
+"""The stores of one process, each opened when it is first used, chosen by its URL."""
+
+from functools import cached_property
+from types import SimpleNamespace
+from typing import cast
+
+from libs.runtime.catalog.port import Catalog
+from libs.runtime.graph.port import GraphStore
+from libs.runtime.index.port import SearchIndex
+from libs.runtime.inference.port import Embedder
+from libs.runtime.objects.port import ObjectStore
+from libs.runtime.settings import Settings
+from libs.runtime.tracing import traced
+
+
+class Stores:
+    """Adapters import their library when they are chosen, so an unused one costs nothing.
+
+    `index_writer` marks the one service that writes the local search index.
+    """
+
+    def __init__(self, settings: Settings, *, index_writer: bool = False) -> None:
+        self._settings = settings
+        self._index_writer = index_writer
+
+    @cached_property
+    def objects(self) -> ObjectStore:
+        """Sources and artefacts."""
+        from libs.runtime.objects.factory import open_objects
+
+        return traced(open_objects(self._settings.resolved_objects_url()), "objects")
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Identity and state."""
+        from libs.runtime.catalog.sql.catalog import open_catalog
+
+        catalog = open_catalog(self._settings.resolved_catalog_url())
+        parts = {
+            name: traced(getattr(catalog, name), f"catalog.{name}")
+            for name in ("keys", "documents", "jobs", "chunks", "runs")
+        }
+        return cast(Catalog, SimpleNamespace(**parts, ping=catalog.ping, close=catalog.close))
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        """Lexical channels and vectors."""
+        from libs.runtime.index.factory import open_index
+
+        url = self._settings.resolved_index_url()
+        return traced(open_index(url, writer=self._index_writer), "index")
+
+    @cached_property
+    def graph(self) -> GraphStore:
+        """Keyword-overlap edges."""
+        from libs.runtime.graph.factory import open_graph
+
+        settings = self._settings
+        return traced(
+            open_graph(settings.resolved_graph_url(), settings.resolved_catalog_url()), "graph"
+        )
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The embedder, or None where dense search is off."""
+        from libs.runtime.inference.factory import open_embedder
+
+        embedder = open_embedder(self._settings.embedder, self._settings.data_dir)
+        return None if embedder is None else traced(embedder, "embedder")
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        for name in ("objects", "catalog", "index", "graph", "embedder"):
+            store = self.__dict__.get(name)
+            if store is not None:
+                await store.close()

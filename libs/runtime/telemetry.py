@@ -1,0 +1,108 @@
+"""Logs, traces and metrics of one process; set up in the child, after the fork."""
+
+import logging
+import os
+import sys
+from typing import Any
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from prometheus_client import Counter, Gauge, Histogram
+
+MESSAGES = Counter(
+    "groundwire_messages_total",
+    "Deliveries ended, by consumer and outcome (done, fail, retry, drop, park)",
+    ["consumer", "outcome"],
+)
+MESSAGE_SECONDS = Histogram(
+    "groundwire_message_seconds",
+    "Time from taking a delivery to its end, in seconds",
+    ["consumer"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
+)
+IN_PROGRESS = Gauge("groundwire_messages_in_progress", "Deliveries being worked on", ["consumer"])
+PUBLISHED = Counter("groundwire_published_total", "Messages published, by event", ["event"])
+REQUEST_SECONDS = Histogram(
+    "groundwire_request_seconds",
+    "Time to answer a request on the bus, in seconds",
+    ["subject"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+
+def _trace_ids(
+    _logger: Any, _name: str, event: structlog.types.EventDict
+) -> structlog.types.EventDict:
+    context = trace.get_current_span().get_span_context()
+    if context.is_valid:
+        event["trace_id"] = f"{context.trace_id:032x}"
+        event["span_id"] = f"{context.span_id:016x}"
+    return event
+
+
+def configure_logging(service: str, level: str) -> None:
+    """JSON lines on standard output, for our loggers and those of libraries alike.
+
+    Logs may hold ids and counts, never names, queries or text of documents.
+    """
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _trace_ids,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(ensure_ascii=False),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("groundwire").setLevel(level)
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(service=service)
+
+
+def logger(name: str) -> structlog.stdlib.BoundLogger:
+    """A structured logger under `groundwire.`."""
+    bound: structlog.stdlib.BoundLogger = structlog.get_logger(f"groundwire.{name}")
+    return bound
+
+
+def configure_tracing(service: str) -> TracerProvider:
+    """The tracer provider of this process; spans leave it where `OTEL_EXPORTER_OTLP_*` says.
+
+    Without an endpoint spans exist only for their ids. Sampling follows the standard
+    `OTEL_TRACES_SAMPLER`.
+    """
+    provider = TracerProvider(resource=Resource.create({"service.name": f"groundwire-{service}"}))
+    if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    ):
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    return provider
+
+
+def trace_id() -> str | None:
+    """The trace id in force, 32 hex digits."""
+    context = trace.get_current_span().get_span_context()
+    return f"{context.trace_id:032x}" if context.is_valid else None
