@@ -136,6 +136,10 @@ class JobStore(Protocol):
         """The job; None for another namespace's (namespace None: any)."""
         ...
 
+    async def find(self, namespace: str, identity: str) -> JobRecord | None:
+        """The job that was admitted under this identity."""
+        ...
+
     async def select(
         self,
         namespace: str,
@@ -165,6 +169,15 @@ class JobStore(Protocol):
 
     async def quiet(self, seconds: float, limit: int) -> list[JobRecord]:
         """Running jobs that no event has touched for so long, longest first."""
+        ...
+
+    async def unsourced(self, seconds: float, limit: int) -> list[JobRecord]:
+        """Waiting jobs that were admitted so long ago and still have no source, oldest first."""
+        ...
+
+    async def reopen(self, job_id: str) -> JobRecord | None:
+        """A failed job, and its revision, runs again with its attempt raised by one: its dead
+        letter is replayed. None unless it had failed and its document is not hidden."""
         ...
 
     async def shard_done(
