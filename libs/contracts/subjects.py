@@ -37,7 +37,7 @@ class Stream:
     discard: str
     purpose: str
     max_age: float = 0.0
-    max_bytes: int = 1 << 30
+    max_bytes: int = 128 << 20
     schedules: bool = False
 
 
@@ -220,16 +220,17 @@ RETRIES = Stream(
     "retries",
     ("retry.*.*.*", "again.*"),
     "workqueue",
-    "new",
-    "message schedules, and the retried messages that have come due",
+    "old",
+    "message schedules, and the retried messages that have come due (schedules forbid `new`)",
     schedules=True,
 )
 SEARCHES = Stream("searches", ("search.ran.*",), "workqueue", "old", "runs and hits to be stored")
 ADVISORIES = Stream(
     "advisories",
-    (
-        "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",
-        "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>",
+    tuple(
+        f"$JS.EVENT.ADVISORY.CONSUMER.{advisory}.{{prefix}}-{stream.name}.*"
+        for advisory in ("MAX_DELIVERIES", "MSG_TERMINATED")
+        for stream in (PIPELINE, RETRIES)
     ),
     "workqueue",
     "old",

@@ -201,16 +201,13 @@ class Bus:
         return bool(ack and ack.duplicate)
 
 
-async def load_body(objects: ObjectStore, headers: dict[str, str], body: bytes) -> bytes:
-    """A message's body, fetched where it travels by reference.
+async def load_body(objects: ObjectStore, headers: dict[str, str]) -> bytes:
+    """The body of a message that travels by reference.
 
     Raises `WorldFault` when the store does not have it or has other bytes.
     """
-    key = headers.get(BODY_KEY)
-    if key is None:
-        return body
     try:
-        data = await objects.get(key)
+        data = await objects.get(headers[BODY_KEY])
     except (KeyError, ValueError):
         raise WorldFault(Code.STORE_AWAY, "the body of a message is not in the store") from None
     if hashlib.sha256(data).hexdigest() != headers.get(BODY_SHA256):

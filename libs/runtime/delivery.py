@@ -21,7 +21,7 @@ from libs.contracts.events import DeadLetter, JobEvent
 from libs.contracts.faults import Code, Fault, StaleFault
 from libs.contracts.subjects import DEAD_LETTER, REDELIVERY, RETRY, Consumer
 from libs.contracts.tokens import new_id
-from libs.runtime.bus import Bus, headers_of, load_body
+from libs.runtime.bus import BODY_KEY, Bus, headers_of, load_body
 from libs.runtime.faultpolicy import Decision, RetryPolicy, decide
 from libs.runtime.routes import address
 from libs.runtime.stores import Stores
@@ -130,11 +130,9 @@ class Delivery(Generic[E]):
 
     async def _body(self, message: Msg) -> bytes:
         headers = headers_of(message)
-        return (
-            await load_body(self._stores.objects, headers, message.data)
-            if headers
-            else message.data
-        )
+        if BODY_KEY not in headers:
+            return bytes(message.data)
+        return await load_body(self._stores.objects, headers)
 
     async def _drop_stale(self, event: E) -> None:
         if not self._advances:

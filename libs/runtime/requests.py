@@ -39,7 +39,9 @@ def answering(
         ):
             headers = None
             try:
-                body = (await handler(model.model_validate_json(raw.data))).model_dump_json()
+                body = (await handler(model.model_validate_json(raw.data))).model_dump_json(
+                    by_alias=True
+                )
             except Exception as error:
                 record_error(span, error)
                 body, headers = _problem(error), {PROBLEM: "1"}

@@ -56,8 +56,10 @@ def message_id(event: JobEvent) -> str:
 
 
 def full(prefix: str, pattern: str) -> str:
-    """A catalogue pattern on the wire; server subjects (`$JS…`) have no prefix."""
-    return pattern if pattern.startswith("$") else f"{prefix}.{pattern}"
+    """A catalogue pattern on the wire; server subjects (`$JS…`) name it elsewhere."""
+    if pattern.startswith("$"):
+        return pattern.replace("{prefix}", prefix)
+    return f"{prefix}.{pattern}"
 
 
 def stream_name(prefix: str, stream: Stream | str) -> str:

@@ -75,6 +75,7 @@ class Service:
         self._stop: list[Callable[[], Awaitable[None]]] = []
         self._periodic: list[tuple[float, Callable[[], Awaitable[None]], str]] = []
         self._apps: list[tuple[Any, str, int]] = []
+        self.stopping = asyncio.Event()
 
     def hear(
         self,
@@ -166,10 +167,9 @@ class Service:
 
     async def serve(self) -> None:
         """Run until SIGTERM or SIGINT, then finish what was begun, within the time set."""
-        stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
+            loop.add_signal_handler(number, self.stopping.set)
         self._hear_cancels()
         servers: list[tuple[HttpServer, asyncio.Task[None]]] = []
         tasks: list[asyncio.Task[None]] = []
@@ -188,7 +188,7 @@ class Service:
             tasks += [asyncio.create_task(self._repeat(*entry)) for entry in self._periodic]
             log.info("service started", probe_port=port, pid=os.getpid())
             gc.freeze()
-            await stop.wait()
+            await self.stopping.wait()
         finally:
             await self._end(servers, tasks)
 

@@ -185,6 +185,7 @@ class RetrievedChunk(Contract):
     file_path: str | None = None
     media_type: str | None = None
     embeds: list[Asset] = []
+    also_in: list[OtherPlace] = []
     score: float
     channels: dict[str, float] = {}
 

@@ -1,0 +1,75 @@
+"""Fusion of ranked lists: pure functions over keys and scores.
+
+Rank fusion is Cormack, Clarke and Büttcher's reciprocal rank fusion (SIGIR 2009) with the
+seed system's constants; the convex mix of min-max-normalised scores is Bruch, Gai and
+Ingber's (ACM TOIS 2023), whose share of 0.5 was measured to lose to BM25 on none of five
+sets.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+K = TypeVar("K")
+
+Ranked = Sequence[tuple[K, float]]
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A fused score with the parts that explain it, by channel."""
+
+    score: float
+    parts: dict[str, float]
+
+
+def reciprocal_rank(
+    channels: Mapping[str, Ranked[K]], weights: Mapping[str, float], k: int
+) -> dict[K, Fused]:
+    """`score = Σ weight / (k + rank + 1)`, ranks from 0."""
+    scores: dict[K, dict[str, float]] = {}
+    for name, hits in channels.items():
+        weight = weights.get(name, 0.0)
+        if weight <= 0:
+            continue
+        for rank, (key, _) in enumerate(hits):
+            scores.setdefault(key, {})[name] = weight / (k + rank + 1)
+    return {key: Fused(sum(parts.values()), parts) for key, parts in scores.items()}
+
+
+def min_max(hits: Ranked[K]) -> dict[K, float]:
+    """Scores scaled to 0…1 over the list; a list of equal scores is all ones."""
+    if not hits:
+        return {}
+    values = [score for _, score in hits]
+    low, high = min(values), max(values)
+    if high <= low:
+        return {key: 1.0 for key, _ in hits}
+    return {key: (score - low) / (high - low) for key, score in hits}
+
+
+def convex(
+    content: Ranked[K],
+    dense: Ranked[K],
+    *,
+    share: float,
+    covered: Mapping[K, bool],
+    extra: Mapping[str, tuple[Ranked[K], float]],
+) -> dict[K, Fused]:
+    """`(1 − share) · lexical + share · dense`, each min-max-normalised, absent ones 0.
+
+    A key that is not `covered` has no vector yet and keeps its full lexical score, so it
+    does not sink while its vectors are on their way. `extra` channels add their normalised
+    score times their weight.
+    """
+    scores: dict[K, dict[str, float]] = {}
+    for key, value in min_max(content).items():
+        weight = 1.0 - share if covered.get(key, False) else 1.0
+        scores.setdefault(key, {})["content"] = weight * value
+    for key, value in min_max(dense).items():
+        scores.setdefault(key, {})["dense"] = share * value
+    for name, (hits, weight) in extra.items():
+        if weight > 0:
+            for key, value in min_max(hits).items():
+                scores.setdefault(key, {})[name] = weight * value
+    return {key: Fused(sum(parts.values()), parts) for key, parts in scores.items()}

