@@ -6,7 +6,6 @@ Every failure goes through `faultpolicy.decide`, once.
 """
 
 import asyncio
-import base64
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,15 +16,16 @@ from nats.aio.msg import Msg
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
-from libs.contracts.events import DeadLetter, JobEvent
+from libs.contracts.events import JobEvent
 from libs.contracts.faults import Code, Fault, StaleFault
-from libs.contracts.subjects import DEAD_LETTER, REDELIVERY, RETRY, Consumer
+from libs.contracts.subjects import REDELIVERY, RETRY, Consumer
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import BODY_KEY, Bus, headers_of, load_body
 from libs.runtime.faultpolicy import Decision, RetryPolicy, decide
+from libs.runtime.parking import park
 from libs.runtime.routes import address
 from libs.runtime.stores import Stores
-from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, logger, trace_id
+from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, logger
 from libs.runtime.tracing import extract, record_error, tracer
 from libs.runtime.work import Work
 
@@ -259,26 +259,8 @@ class Delivery(Generic[E]):
 
     async def _park(self, message: Msg, event: E | None, decision: Decision) -> None:
         """Keep the message whole as a dead letter, fail its job, then end the delivery."""
-        letter_id = new_id("dead")
-        letter = DeadLetter(
-            dead_letter_id=letter_id,
-            namespace=event.namespace if event else None,
-            document_id=event.document_id if event else None,
-            job_id=event.job_id if event else None,
-            stage=self._consumer.stage,
-            consumer=self._consumer.durable,
-            code=decision.code,
-            detail=decision.detail,
-            attempt=event.attempt if event else 1,
-            deliveries=message.metadata.num_delivered,
-            trace_id=trace_id(),
-            subject=message.subject,
-            headers=headers_of(message),
-            body=base64.b64encode(message.data).decode(),
-            parked_at=datetime.now(UTC).isoformat(),
-        )
-        await self._bus.publish(
-            DEAD_LETTER, letter, stage=self._consumer.stage, letter=letter_id, message_id=letter_id
+        letter_id = await park(
+            self._bus, message, self._consumer, decision.code, decision.detail, event
         )
         if event is not None and self._advances:
             await self._bus.fail(

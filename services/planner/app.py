@@ -1,0 +1,38 @@
+"""The planner: wiring only."""
+
+from functools import partial
+
+from libs.contracts.api.search import PlanQuery
+from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
+from libs.runtime.service import Service, run
+from libs.runtime.streams import bucket_name
+from services.planner.cache import AnswerCache
+from services.planner.handlers import on_plan, on_search_ran
+from services.planner.recorder import BATCH, Recorder
+from services.planner.settings import Settings
+from services.planner.workflow import Workflow
+
+
+def build(service: Service) -> None:
+    """Wire the service."""
+    stores, settings, bus = service.stores, service.settings, service.bus
+    assert isinstance(settings, Settings)
+    bucket = bucket_name(settings.prefix, "searches")
+    cache = AnswerCache(lambda: bus.js.key_value(bucket)) if settings.planner_cache else None
+    workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
+    gather = settings.planner_record_seconds
+    recorder = Recorder(bus, stores.catalog.runs, stores.objects, gather)
+    service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow))
+    service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
+    service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
+    service.on_stop(workflow.finish)
+    service.on_ready("catalog", stores.catalog.ping)
+
+
+def main() -> None:
+    """Run the planner."""
+    run(Stage.PLANNER, Settings, build)
+
+
+if __name__ == "__main__":
+    main()

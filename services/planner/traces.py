@@ -1,0 +1,51 @@
+"""The trace of a run, schema version 1: pure builders."""
+
+from libs.contracts.api.search import SearchRequest, SearchResponse
+from libs.contracts.trace import AnswerSchema, Attempt, Planner, QueryRewrite, Trace
+from libs.contracts.trace.v1 import StageLatencies
+
+
+def classic_trace(
+    request: SearchRequest,
+    response: SearchResponse,
+    *,
+    strategy: str,
+    retrieve_ms: float,
+    render_ms: float,
+) -> Trace:
+    """The record of a classic query: one strict attempt, no rewriting."""
+    found = len(response.evidence)
+    attempt = Attempt(
+        stage="strict",
+        top_k=request.top_k,
+        verified=found > 0,
+        verification_reasons=[] if found else ["no_evidence"],
+        retrieve_ms=round(retrieve_ms, 3),
+    )
+    return Trace(
+        run_id=response.run_id,
+        trace_id=response.trace_id,
+        query_rewrite=QueryRewrite(
+            original_query=request.query,
+            resolved_query=request.query,
+            readable_summary="The query was used as it stands.",
+        ),
+        planner=Planner(
+            query_type=response.query_type,
+            pipeline="classic",
+            strategy=strategy,
+            stage_sequence=["cache"] if strategy == "cache" else ["retrieve", "render"],
+            selected_stage="strict",
+            selected_top_k=request.top_k,
+            retrieval_budget=request.budget.model_dump(),
+            stage_latencies_ms=StageLatencies(answer_generation_ms=round(render_ms, 3)),
+            attempts=[attempt],
+            readable_summary=f"{strategy}: {found} of at most {request.top_k} pieces.",
+        ),
+        answer_schema=AnswerSchema(
+            status=response.status,
+            status_reason=response.status_reason,
+            query_type=response.query_type,
+            claim_count=response.claim_count,
+        ),
+    )

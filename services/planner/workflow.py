@@ -1,0 +1,174 @@
+"""One query from request to evidence envelope."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass
+
+from libs.contracts.api.search import (
+    PlanQuery,
+    Receipt,
+    RetrieveAnswer,
+    RetrieveQuery,
+    SearchResponse,
+)
+from libs.contracts.events import SearchRan
+from libs.contracts.events.planner import RunStep, SearchHit
+from libs.contracts.faults import CallerFault, Code, Fault
+from libs.contracts.subjects import QUERY_RETRIEVE, SEARCH_RAN
+from libs.contracts.tokens import new_id
+from libs.contracts.trace import Trace
+from libs.runtime.bus import Bus
+from libs.runtime.catalog.documents import DocumentStore
+from libs.runtime.telemetry import logger, trace_id
+from services.planner.cache import AnswerCache, cache_key
+from services.planner.rendering import evidence_of, evidence_text
+from services.planner.traces import classic_trace
+
+log = logger("planner")
+
+
+@dataclass
+class Workflow:
+    """Answers queries; `fingerprint` names the settings and models answers depend on."""
+
+    bus: Bus
+    documents: DocumentStore
+    cache: AnswerCache | None
+    fingerprint: str
+
+    def __post_init__(self) -> None:
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def answer(self, query: PlanQuery) -> SearchResponse:
+        """The evidence for a query; raises a `CallerFault` for what cannot be asked here."""
+        if query.request.mode != "classic":
+            raise CallerFault(
+                Code.INVALID, "mode agentic is not in this version yet: use classic", 422
+            )
+        if query.request.continue_ is not None:
+            raise CallerFault(
+                Code.INVALID, "continue belongs to mode agentic, which is not here yet", 422
+            )
+        started = time.perf_counter()
+        version = await self.documents.corpus_version(query.namespace)
+        key = cache_key(query, version, self.fingerprint)
+        cached = await self.cache.get(key) if self.cache else None
+        if cached is not None:
+            response = cached.model_copy(
+                update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
+            )
+            trace = classic_trace(
+                query.request, response, strategy="cache", retrieve_ms=0.0, render_ms=0.0
+            )
+            self._record(query, response, [], trace, started)
+            return response
+        return await self._classic(query, key, version, started)
+
+    async def _classic(
+        self, query: PlanQuery, key: str, version: int, started: float
+    ) -> SearchResponse:
+        request = query.request
+        step = RetrieveQuery(
+            namespace=query.namespace,
+            query=request.query,
+            top_k=request.top_k,
+            filters=request.filters,
+            explain=request.explain,
+        )
+        answer = await self.bus.request(
+            QUERY_RETRIEVE, step, RetrieveAnswer, timeout=request.budget.milliseconds / 1000
+        )
+        retrieved = time.perf_counter()
+        response = self._respond(query, answer, retrieve_ms=1000 * (retrieved - started))
+        trace = classic_trace(
+            request,
+            response,
+            strategy=answer.strategy,
+            retrieve_ms=1000 * (retrieved - started),
+            render_ms=1000 * (time.perf_counter() - retrieved),
+        )
+        steps = [
+            RunStep(
+                kind="retrieve",
+                inputs={"top_k": request.top_k},
+                outputs={
+                    "strategy": answer.strategy,
+                    "chunks": [c.chunk_id for c in answer.chunks],
+                },
+                latency_ms=round(1000 * (retrieved - started), 3),
+            )
+        ]
+        if self.cache and answer.corpus_version == version:
+            self._later(self.cache.put(key, response))
+        self._record(query, response, steps, trace, started)
+        return response
+
+    def _respond(
+        self, query: PlanQuery, answer: RetrieveAnswer, *, retrieve_ms: float
+    ) -> SearchResponse:
+        request = query.request
+        evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
+        return SearchResponse(
+            status="ok" if evidence else "abstained",
+            status_reason="" if evidence else _why_nothing(answer),
+            query_type="single_doc" if evidence else "abstention",
+            claim_count=len(evidence),
+            evidence_text=evidence_text(evidence),
+            run_id=new_id("run"),
+            trace_id=trace_id(),
+            corpus_version=answer.corpus_version,
+            evidence=evidence,
+            budget=Receipt(
+                limit=request.budget.model_dump(),
+                spent={"milliseconds": round(retrieve_ms), "tokens": 0},
+                steps=[{"kind": "retrieve", "strategy": answer.strategy, **answer.timings_ms}],
+            ),
+        )
+
+    def _record(
+        self,
+        query: PlanQuery,
+        response: SearchResponse,
+        steps: list[RunStep],
+        trace: Trace,
+        started: float,
+    ) -> None:
+        ran = SearchRan(
+            run_id=response.run_id,
+            namespace=query.namespace,
+            key_id=query.key_id,
+            mode=query.request.mode,
+            status=response.status,
+            cached=response.cached,
+            corpus_version=response.corpus_version,
+            latency_ms=round(1000 * (time.perf_counter() - started), 3),
+            trace_id=response.trace_id,
+            steps=steps,
+            hits=[
+                SearchHit(document_id=e.document_id, chunk_id=e.chunk_id) for e in response.evidence
+            ],
+            trace=trace.model_dump(mode="json"),
+        )
+        self._later(self._say(ran))
+
+    async def _say(self, ran: SearchRan) -> None:
+        try:
+            await self.bus.publish(SEARCH_RAN, ran, message_id=ran.run_id, namespace=ran.namespace)
+        except Fault as fault:
+            log.warning("run not recorded", run_id=ran.run_id, code=str(fault.code))
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def finish(self) -> None:
+        """Wait for what was put off the search path."""
+        await asyncio.gather(*self._background, return_exceptions=True)
+
+
+def _why_nothing(answer: RetrieveAnswer) -> str:
+    if answer.strategy == "empty":
+        return "no published document satisfies the filters"
+    return "nothing in the searched documents matches the query"
