@@ -1,0 +1,62 @@
+"""What must be there before a service starts: tables, streams, durables, the local key.
+
+Idempotent: run it as often as you like, against the embedded stores or given servers.
+"""
+
+import asyncio
+
+import nats
+import nats.errors
+
+from deploy.local.folder import DataFolder
+from deploy.local.key import key_record, local_key
+from libs.contracts.faults import Fault
+from libs.runtime.catalog.sql.upgrade import upgrade
+from libs.runtime.settings import Settings
+from libs.runtime.stores import Stores
+from libs.runtime.streams import bootstrap as make_streams
+
+CONNECT_SECONDS = 5
+
+
+async def _bus(settings: Settings) -> None:
+    if settings.nats_url is None:
+        raise SystemExit("GROUNDWIRE_NATS_URL is not set, so there is no bus to prepare")
+    client = await nats.connect(
+        settings.nats_url, connect_timeout=CONNECT_SECONDS, allow_reconnect=False
+    )
+    try:
+        await make_streams(client.jetstream(), settings.prefix)
+    finally:
+        await client.close()
+
+
+async def _key(settings: Settings, secret: str) -> None:
+    stores = Stores(settings)
+    try:
+        await stores.catalog.keys.add(key_record(secret, settings.namespace))
+    finally:
+        await stores.close()
+
+
+async def _prepare(settings: Settings, secret: str) -> None:
+    await upgrade(settings.resolved_catalog_url())
+    await asyncio.gather(_bus(settings), _key(settings, secret))
+
+
+def bootstrap(settings: Settings) -> None:
+    """Make the tables, then streams, durables and buckets, then the local key.
+
+    Raises `SystemExit` with a sentence when a store or the bus cannot be reached.
+    """
+    folder = DataFolder(settings.data_dir.absolute())
+    folder.make()
+    secret = local_key(settings, folder)
+    try:
+        asyncio.run(_prepare(settings, secret))
+    except Fault as fault:
+        raise SystemExit(fault.detail) from None
+    except (OSError, nats.errors.Error) as error:
+        raise SystemExit(
+            f"the message bus cannot be prepared: {error or type(error).__name__}"
+        ) from None

@@ -1,0 +1,87 @@
+"""Ports of this machine: is one free, and who holds it."""
+
+import contextlib
+import socket
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+_LISTENING = "0A"
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(host: str = LOOPBACK) -> int:
+    """A port that nobody listens on at this moment."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(host: str, port: int, seconds: float = 0.2) -> bool:
+    """Whether somebody accepts connections there."""
+    try:
+        with socket.create_connection((host, port), timeout=seconds):
+            return True
+    except OSError:
+        return False
+
+
+def command_line(pid: int) -> str:
+    """How a process was called, shortened; empty when it is gone or not ours to see."""
+    with contextlib.suppress(OSError):
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return raw.replace(b"\0", b" ").decode("utf-8", "replace").strip()[:200]
+    return ""
+
+
+def holder_of(port: int) -> int | None:
+    """The process that listens on a port, as far as this user may see it."""
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
+    if not sockets:
+        return None
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            for handle in (folder / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    if str(handle.readlink()) in sockets:
+                        return int(folder.name)
+    return None
+
+
+def _listening_inodes(port: int) -> set[str]:
+    inodes = set()
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+                fields = line.split()
+                local_port = int(fields[1].rpartition(":")[2], 16)
+                if local_port == port and fields[3] == _LISTENING:
+                    inodes.add(fields[9])
+    return inodes
+
+
+def taken_message(port: int) -> str:
+    """The sentence for a port that is not free: who holds it, and the way out."""
+    pid = holder_of(port)
+    who = (
+        f"process {pid} ({command_line(pid)})"
+        if pid is not None
+        else "a process that this user cannot see"
+    )
+    return (
+        f"port {port} is held by {who}; "
+        f"stop it, or choose another port: GROUNDWIRE_HTTP_PORT={port + 1} make run"
+    )

@@ -1,0 +1,61 @@
+"""What `groundwire up` says: short, in colour only on a terminal."""
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """Everything a newcomer needs, once all services are ready."""
+
+    url: str
+    key: str
+    namespace: str
+    data_dir: Path
+    seconds: float
+
+    def lines(self) -> list[str]:
+        """The text: address, key, and two commands to copy."""
+        base = f"{self.url}/v1/namespaces/{self.namespace}"
+        auth = f"-H 'Authorization: Bearer {self.key}'"
+        json = "-H 'Content-Type: application/json'"
+        query = '{"query": "how do I start everything?"}'
+        return [
+            f"Groundwire is ready after {self.seconds:.1f} s",
+            "",
+            f"  page, API   {self.url}   (reference: {self.url}/docs)",
+            f"  key         {self.key}",
+            f"  data, logs  {shlex.quote(str(self.data_dir))}",
+            "",
+            "Send a document, then search it:",
+            "",
+            f"  curl {auth} -F file=@README.md {base}/documents",
+            "",
+            f"  curl {auth} {json} -d {shlex.quote(query)} {base}/search",
+            "",
+            "Ctrl-C ends everything; documents stay.",
+        ]
+
+
+class Screen:
+    """Standard output for news, standard error for troubles."""
+
+    def __init__(self) -> None:
+        self._coloured = sys.stdout.isatty()
+
+    def news(self, line: str = "") -> None:
+        """A line that says what goes on."""
+        print(line, flush=True)
+
+    def trouble(self, line: str) -> None:
+        """A line that somebody should read."""
+        print(f"\033[33m{line}\033[0m" if self._coloured else line, file=sys.stderr, flush=True)
+
+    def welcome(self, welcome: Welcome) -> None:
+        """The text of a finished start, its first line set off on a terminal."""
+        first, *rest = welcome.lines()
+        self.news(f"\033[1;32m{first}\033[0m" if self._coloured else first)
+        for line in rest:
+            self.news(line)

@@ -1,0 +1,265 @@
+"""The asynchronous client."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import httpx
+
+from libs.client import calls
+from libs.client.calls import Call, error_of
+from libs.client.connection import find_connection
+from libs.client.errors import WaitTimeout
+from libs.client.retry import Retry
+from libs.client.sending import arguments, headers_for, timeouts, unreachable
+from libs.client.upload import OnBytes, Upload
+from libs.client.watch import ENDED, JobWatch
+from libs.contracts.api.documents import (
+    Accepted,
+    DocumentView,
+    ErasureReceipt,
+    JobView,
+    KeyView,
+    Page,
+    RevisionView,
+)
+from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
+from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
+from libs.contracts.artefacts import DocNav
+from libs.contracts.events import DeadLetter
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """Talks to one Groundwire, about one namespace; use it as a context manager.
+
+    What is not given is found as `libs.client.connection` says. Every method raises
+    `ApiError` when the service refuses and `Unreachable` when nobody answers.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        namespace: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retry: Retry | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.connection = find_connection(url, key, namespace)
+        self._retry = retry or Retry()
+        self._http = httpx.AsyncClient(
+            base_url=self.connection.url,
+            headers=headers_for(self.connection),
+            timeout=timeouts(timeout),
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that calls are about."""
+        return self.connection.namespace
+
+    async def ingest(
+        self,
+        path: Path | str,
+        *,
+        file_name: str | None = None,
+        document_id: str | None = None,
+        options: IngestOptions | None = None,
+        idempotency_key: str | None = None,
+        on_bytes: OnBytes | None = None,
+    ) -> Accepted:
+        """Send a file, streamed from disk; sending again after a fault makes no second job."""
+        path = Path(path)
+        upload = Upload(path, file_name or path.name, on_bytes=on_bytes)
+        return await self._send(
+            calls.ingest(
+                self.namespace,
+                upload,
+                document_id=document_id,
+                options=options,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def job(self, job_id: str) -> JobView:
+        """One job."""
+        return await self._send(calls.job(self.namespace, job_id))
+
+    async def jobs(
+        self, *, state: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Page[JobView]:
+        """Jobs, newest first."""
+        return await self._send(calls.jobs(self.namespace, state=state, cursor=cursor, limit=limit))
+
+    async def cancel(self, job_id: str) -> None:
+        """Stop a job."""
+        await self._send(calls.cancel(self.namespace, job_id))
+
+    async def follow(self, job_id: str) -> AsyncIterator[JobView]:
+        """The job's states as they change, until it ends; a broken stream is resumed."""
+        watch = JobWatch()
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                async with self._events(job_id, watch) as stream:
+                    async for line in stream.aiter_lines():
+                        if view := watch.feed(line):
+                            yield view
+                            if view.state in ENDED:
+                                return
+            view = await self.job(job_id)
+            yield view
+            if view.state in ENDED:
+                return
+            await asyncio.sleep(watch.pause())
+
+    async def wait(self, job_id: str, seconds: float = 600.0) -> JobView:
+        """The job once it has ended. Raises `WaitTimeout`; the job goes on."""
+        deadline = time.monotonic() + seconds
+        async for view in self.follow(job_id):
+            if view.state in ENDED:
+                return view
+            if time.monotonic() > deadline:
+                break
+        raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
+
+    async def documents(
+        self,
+        *,
+        collection: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[DocumentView]:
+        """Documents of the namespace."""
+        return await self._send(
+            calls.documents(self.namespace, collection=collection, cursor=cursor, limit=limit)
+        )
+
+    async def document(self, document_id: str) -> DocumentView:
+        """One document."""
+        return await self._send(calls.document(self.namespace, document_id))
+
+    async def describe(self, document_id: str, metadata: DocumentMetadata) -> DocumentView:
+        """Change a document's metadata; fields that are not set stay."""
+        return await self._send(calls.describe(self.namespace, document_id, metadata))
+
+    async def revisions(self, document_id: str) -> Page[RevisionView]:
+        """Revisions of a document."""
+        return await self._send(calls.revisions(self.namespace, document_id))
+
+    async def activate(self, document_id: str, revision: int) -> None:
+        """Roll a document back or forward to a revision."""
+        await self._send(calls.activate(self.namespace, document_id, revision))
+
+    async def outline(self, document_id: str, revision: int | None = None) -> DocNav:
+        """A document's section tree."""
+        return await self._send(calls.outline(self.namespace, document_id, revision))
+
+    async def delete(self, document_id: str) -> ErasureReceipt:
+        """Hide a document at once and erase it everywhere; the receipt fills up later."""
+        return await self._send(calls.delete(self.namespace, document_id))
+
+    async def erasure(self, erasure_id: str) -> ErasureReceipt:
+        """The receipt of an erasure."""
+        return await self._send(calls.erasure(self.namespace, erasure_id))
+
+    async def search(self, query: str | SearchRequest) -> SearchResponse:
+        """Evidence for a query."""
+        request = SearchRequest(query=query) if isinstance(query, str) else query
+        return await self._send(calls.search(self.namespace, request))
+
+    async def verify(self, request: VerifyRequest) -> VerifyAnswer:
+        """Whether a citation still says what it said."""
+        return await self._send(calls.verify(self.namespace, request))
+
+    async def dead_letters(
+        self, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[DeadLetter]:
+        """What ran out of deliveries."""
+        return await self._send(calls.dead_letters(cursor=cursor, limit=limit))
+
+    async def dead_letter(self, letter_id: str) -> DeadLetter:
+        """One dead letter, whole."""
+        return await self._send(calls.dead_letter(letter_id))
+
+    async def replay(self, letter_id: str) -> None:
+        """Send a dead letter again, as a new message."""
+        await self._send(calls.replay(letter_id))
+
+    async def discard(self, letter_id: str) -> None:
+        """Drop a dead letter for good."""
+        await self._send(calls.discard(letter_id))
+
+    async def keys(self, namespace: str | None = None) -> Page[KeyView]:
+        """Keys of a namespace, or all. For the role admin."""
+        return await self._send(calls.keys(namespace))
+
+    async def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
+        """A new key; its `secret` is told only here. For the role admin."""
+        return await self._send(calls.create_key(namespace, role, label))
+
+    async def rotate_key(self, key_id: str) -> KeyView:
+        """A new secret for a key. For the role admin."""
+        return await self._send(calls.rotate_key(key_id))
+
+    async def revoke_key(self, key_id: str) -> None:
+        """End a key at once. For the role admin."""
+        await self._send(calls.revoke_key(key_id))
+
+    async def namespaces(self) -> list[str]:
+        """All namespaces. For the role admin."""
+        return await self._send(calls.namespaces())
+
+    async def create_namespace(self, namespace: str) -> None:
+        """A new namespace. For the role admin."""
+        await self._send(calls.create_namespace(namespace))
+
+    @contextlib.asynccontextmanager
+    async def _events(self, job_id: str, watch: JobWatch) -> AsyncIterator[httpx.Response]:
+        path = calls.events_path(self.namespace, job_id)
+        async with self._http.stream("GET", path, headers=watch.headers()) as response:
+            if response.is_error:
+                await response.aread()
+                raise error_of(response)
+            yield response
+
+    async def _send(self, call: Call[T]) -> T:
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with arguments(call) as given:
+                    response = await self._http.request(call.method, call.path, **given)
+            except httpx.TransportError as error:
+                delay = self._retry.after_error(attempt) if call.repeatable else None
+                if delay is None:
+                    raise unreachable(self.connection, error) from error
+            else:
+                delay = self._retry.after_answer(attempt, response)
+                if delay is None:
+                    if response.is_error:
+                        raise error_of(response)
+                    return call.read(response)
+            await asyncio.sleep(delay)

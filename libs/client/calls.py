@@ -1,0 +1,260 @@
+"""Every call of the HTTP interface as data: how to ask, and how to read the answer.
+
+The synchronous and the asynchronous client differ only in how they send these.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from libs.client.errors import ApiError
+from libs.client.upload import Upload
+from libs.contracts.api.documents import (
+    Accepted,
+    DocumentView,
+    ErasureReceipt,
+    JobView,
+    KeyView,
+    Page,
+    RevisionView,
+)
+from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
+from libs.contracts.api.problem import Problem
+from libs.contracts.api.search import (
+    SearchRequest,
+    SearchResponse,
+    VerifyAnswer,
+    VerifyRequest,
+)
+from libs.contracts.artefacts import DocNav
+from libs.contracts.events import DeadLetter
+from libs.contracts.faults import Code, Who
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One request. `repeatable` calls are sent again when nobody answered."""
+
+    method: str
+    path: str
+    read: Callable[[httpx.Response], T]
+    params: dict[str, Any] = field(default_factory=dict)
+    json: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    upload: Upload | None = None
+    repeatable: bool = True
+
+
+def _model(model: type[M]) -> Callable[[httpx.Response], M]:
+    return lambda response: model.model_validate_json(response.content)
+
+
+def _nothing(_response: httpx.Response) -> None:
+    return None
+
+
+def _given(**params: Any) -> dict[str, Any]:
+    """The parameters that were given."""
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _space(namespace: str, *parts: str | int) -> str:
+    """A path below a namespace, every part quoted."""
+    return "/".join(("/v1/namespaces", *(quote(str(p), safe="") for p in (namespace, *parts))))
+
+
+def error_of(response: httpx.Response) -> ApiError:
+    """The error of an answer that is not a success, whoever wrote it."""
+    try:
+        return ApiError(Problem.model_validate_json(response.content))
+    except ValidationError:
+        who = Who.CALLER if response.status_code < 500 else Who.US
+        return ApiError(
+            Problem(
+                title=response.reason_phrase or "error",
+                status=response.status_code,
+                detail=f"{response.request.method} {response.request.url.path} answered "
+                f"{response.status_code} without a problem document",
+                code=Code.INVALID if who is Who.CALLER else Code.INTERNAL,
+                who=who,
+            )
+        )
+
+
+def ingest(
+    namespace: str,
+    upload: Upload,
+    *,
+    document_id: str | None,
+    options: IngestOptions | None,
+    idempotency_key: str | None,
+) -> Call[Accepted]:
+    """Send a document; the idempotency key makes it safe to send again."""
+    fields = _given(
+        document_id=document_id,
+        options=options.model_dump_json(exclude_defaults=True) if options else None,
+    )
+    return Call(
+        "POST",
+        _space(namespace, "documents"),
+        _model(Accepted),
+        headers={"Idempotency-Key": idempotency_key or uuid.uuid4().hex},
+        upload=Upload(upload.path, upload.file_name, fields, upload.on_bytes),
+    )
+
+
+def job(namespace: str, job_id: str) -> Call[JobView]:
+    """One job."""
+    return Call("GET", _space(namespace, "jobs", job_id), _model(JobView))
+
+
+def jobs(
+    namespace: str, *, state: str | None, cursor: str | None, limit: int | None
+) -> Call[Page[JobView]]:
+    """Jobs, newest first."""
+    params = _given(state=state, cursor=cursor, limit=limit)
+    return Call("GET", _space(namespace, "jobs"), _model(Page[JobView]), params)
+
+
+def cancel(namespace: str, job_id: str) -> Call[JobView]:
+    """Stop a job."""
+    return Call("POST", _space(namespace, "jobs", job_id, "cancel"), _model(JobView))
+
+
+def events_path(namespace: str, job_id: str) -> str:
+    """Where a job's progress is streamed."""
+    return _space(namespace, "jobs", job_id, "events")
+
+
+def documents(
+    namespace: str, *, collection: str | None, cursor: str | None, limit: int | None
+) -> Call[Page[DocumentView]]:
+    """Documents of a namespace."""
+    params = _given(collection=collection, cursor=cursor, limit=limit)
+    return Call("GET", _space(namespace, "documents"), _model(Page[DocumentView]), params)
+
+
+def document(namespace: str, document_id: str) -> Call[DocumentView]:
+    """One document."""
+    return Call("GET", _space(namespace, "documents", document_id), _model(DocumentView))
+
+
+def describe(namespace: str, document_id: str, metadata: DocumentMetadata) -> Call[DocumentView]:
+    """Change a document's metadata."""
+    return Call(
+        "PATCH",
+        _space(namespace, "documents", document_id),
+        _model(DocumentView),
+        json={"metadata": metadata.model_dump(mode="json", exclude_unset=True)},
+    )
+
+
+def revisions(namespace: str, document_id: str) -> Call[Page[RevisionView]]:
+    """Revisions of a document."""
+    path = _space(namespace, "documents", document_id, "revisions")
+    return Call("GET", path, _model(Page[RevisionView]))
+
+
+def activate(namespace: str, document_id: str, revision: int) -> Call[DocumentView]:
+    """Roll a document back or forward to a revision."""
+    path = _space(namespace, "documents", document_id, "revisions", revision, "activate")
+    return Call("POST", path, _model(DocumentView))
+
+
+def outline(namespace: str, document_id: str, revision: int | None) -> Call[DocNav]:
+    """A document's section tree."""
+    path = _space(namespace, "documents", document_id, "outline")
+    return Call("GET", path, _model(DocNav), _given(revision=revision))
+
+
+def delete(namespace: str, document_id: str) -> Call[ErasureReceipt]:
+    """Hide a document at once and erase it everywhere."""
+    return Call("DELETE", _space(namespace, "documents", document_id), _model(ErasureReceipt))
+
+
+def erasure(namespace: str, erasure_id: str) -> Call[ErasureReceipt]:
+    """The receipt of an erasure."""
+    return Call("GET", _space(namespace, "erasures", erasure_id), _model(ErasureReceipt))
+
+
+def search(namespace: str, request: SearchRequest) -> Call[SearchResponse]:
+    """Evidence for a query."""
+    body = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return Call("POST", _space(namespace, "search"), _model(SearchResponse), json=body)
+
+
+def verify(namespace: str, request: VerifyRequest) -> Call[VerifyAnswer]:
+    """Whether a citation still says what it said."""
+    body = request.model_dump(mode="json", exclude_none=True)
+    return Call("POST", _space(namespace, "verify"), _model(VerifyAnswer), json=body)
+
+
+def dead_letters(*, cursor: str | None, limit: int | None) -> Call[Page[DeadLetter]]:
+    """What ran out of deliveries."""
+    params = _given(cursor=cursor, limit=limit)
+    return Call("GET", "/v1/dead-letters", _model(Page[DeadLetter]), params)
+
+
+def _letter(letter_id: str, *rest: str) -> str:
+    return "/".join(("/v1/dead-letters", quote(letter_id, safe=""), *rest))
+
+
+def dead_letter(letter_id: str) -> Call[DeadLetter]:
+    """One dead letter, whole."""
+    return Call("GET", _letter(letter_id), _model(DeadLetter))
+
+
+def replay(letter_id: str) -> Call[None]:
+    """Send a dead letter again, as a new message."""
+    return Call("POST", _letter(letter_id, "replay"), _nothing, repeatable=False)
+
+
+def discard(letter_id: str) -> Call[None]:
+    """Drop a dead letter for good."""
+    return Call("DELETE", _letter(letter_id), _nothing)
+
+
+def keys(namespace: str | None) -> Call[Page[KeyView]]:
+    """Keys; a namespace's, or all."""
+    return Call("GET", "/v1/keys", _model(Page[KeyView]), _given(namespace=namespace))
+
+
+def create_key(namespace: str, role: str, label: str) -> Call[KeyView]:
+    """A new key; its secret is in this answer only."""
+    body = {"namespace": namespace, "role": role, "label": label}
+    return Call("POST", "/v1/keys", _model(KeyView), json=body, repeatable=False)
+
+
+def rotate_key(key_id: str) -> Call[KeyView]:
+    """A new secret for a key."""
+    path = f"/v1/keys/{quote(key_id, safe='')}/rotate"
+    return Call("POST", path, _model(KeyView), repeatable=False)
+
+
+def revoke_key(key_id: str) -> Call[None]:
+    """End a key at once."""
+    return Call("DELETE", f"/v1/keys/{quote(key_id, safe='')}", _nothing)
+
+
+def namespaces() -> Call[list[str]]:
+    """All namespaces."""
+
+    def read(response: httpx.Response) -> list[str]:
+        listed = response.json()
+        items = listed.get("items", []) if isinstance(listed, dict) else listed
+        return [item if isinstance(item, str) else item["namespace"] for item in items]
+
+    return Call("GET", "/v1/namespaces", read)
+
+
+def create_namespace(namespace: str) -> Call[None]:
+    """A new namespace."""
+    return Call("POST", "/v1/namespaces", _nothing, json={"namespace": namespace})

@@ -1,0 +1,43 @@
+"""The command line put together: remote commands here, others join by entry point."""
+
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import typer
+
+from libs.client.cli import admin, documents, ingest, jobs, letters, search
+from libs.client.cli.shared import Target
+
+JOINING = "groundwire.commands"
+
+
+def root(
+    context: typer.Context,
+    url: Annotated[str | None, typer.Option(help="address of the service")] = None,
+    key: Annotated[str | None, typer.Option(help="API key", show_default=False)] = None,
+    namespace: Annotated[str | None, typer.Option(help="namespace to work in")] = None,
+) -> None:
+    """Documents in, cited evidence out.
+
+    Address, key and namespace come from the options, from GROUNDWIRE_URL,
+    GROUNDWIRE_API_KEY and GROUNDWIRE_NAMESPACE, or from the stack started on this machine.
+    """
+    context.obj = Target(url, key, namespace)
+
+
+def build() -> typer.Typer:
+    """The whole command line."""
+    app = typer.Typer(
+        name="groundwire",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    for module in (ingest, search, documents, jobs, letters, admin):
+        module.register(app)
+    for entry in entry_points(group=JOINING):
+        entry.load()(app)
+    return app

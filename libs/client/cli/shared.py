@@ -1,0 +1,97 @@
+"""What all remote commands share: where to call, how errors end, how to print."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from libs.client.synchronous import Client
+
+PANEL = "Documents and evidence"
+OPERATING = "Operating"
+REFUSED = 1
+MISUSED = 2
+UNREACHABLE = 3
+
+
+@dataclass(frozen=True)
+class Target:
+    """The options before the command; None is found elsewhere."""
+
+    url: str | None = None
+    key: str | None = None
+    namespace: str | None = None
+
+
+@contextmanager
+def client(context: typer.Context, namespace: str | None = None) -> Iterator["Client"]:
+    """A client for one command; its errors become a sentence and an exit code."""
+    from pydantic import ValidationError
+
+    from libs.client.errors import ApiError, ClientError, Unreachable
+    from libs.client.synchronous import Client
+
+    target: Target = context.obj
+    try:
+        with Client(target.url, target.key, namespace or target.namespace) as opened:
+            yield opened
+    except ApiError as error:
+        say_error(describe(error))
+        raise typer.Exit(REFUSED) from None
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            say_error(f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}")
+        raise typer.Exit(MISUSED) from None
+    except Unreachable as error:
+        say_error(str(error))
+        raise typer.Exit(UNREACHABLE) from None
+    except ClientError as error:
+        say_error(str(error))
+        raise typer.Exit(REFUSED) from None
+
+
+def describe(error: Any) -> str:
+    """An `ApiError` in a sentence, with the trace to look for."""
+    problem = error.problem
+    trace = f" (trace {problem.trace_id})" if problem.trace_id else ""
+    return f"{problem.code}: {problem.detail or problem.title}{trace}"
+
+
+def say_error(text: str) -> None:
+    """A sentence on standard error."""
+    typer.secho(text, err=True, fg=typer.colors.RED)
+
+
+def plain(text: str) -> str:
+    """Text of documents and services without what could steer a terminal."""
+    unfit = "\N{REPLACEMENT CHARACTER}"
+    return "".join(c if c.isprintable() or c in "\n\t" else unfit for c in text)
+
+
+def print_json(model: "BaseModel") -> None:
+    """A model as JSON on standard output."""
+    sys.stdout.write(model.model_dump_json(indent=2, by_alias=True) + "\n")
+
+
+def print_table(columns: list[str], rows: list[list[str]]) -> None:
+    """A table that fits the terminal; tab-separated where there is none."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            typer.echo("\t".join(plain(cell).replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    Console().print(table)

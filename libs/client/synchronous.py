@@ -1,0 +1,263 @@
+"""The synchronous client."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import httpx
+
+from libs.client import calls
+from libs.client.calls import Call, error_of
+from libs.client.connection import find_connection
+from libs.client.errors import WaitTimeout
+from libs.client.retry import Retry
+from libs.client.sending import arguments, headers_for, timeouts, unreachable
+from libs.client.upload import OnBytes, Upload
+from libs.client.watch import ENDED, JobWatch
+from libs.contracts.api.documents import (
+    Accepted,
+    DocumentView,
+    ErasureReceipt,
+    JobView,
+    KeyView,
+    Page,
+    RevisionView,
+)
+from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
+from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
+from libs.contracts.artefacts import DocNav
+from libs.contracts.events import DeadLetter
+
+T = TypeVar("T")
+
+
+class Client:
+    """Talks to one Groundwire, about one namespace; use it as a context manager.
+
+    What is not given is found as `libs.client.connection` says. Every method raises
+    `ApiError` when the service refuses and `Unreachable` when nobody answers.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        namespace: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retry: Retry | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.connection = find_connection(url, key, namespace)
+        self._retry = retry or Retry()
+        self._http = httpx.Client(
+            base_url=self.connection.url,
+            headers=headers_for(self.connection),
+            timeout=timeouts(timeout),
+            transport=transport,
+        )
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that calls are about."""
+        return self.connection.namespace
+
+    def ingest(
+        self,
+        path: Path | str,
+        *,
+        file_name: str | None = None,
+        document_id: str | None = None,
+        options: IngestOptions | None = None,
+        idempotency_key: str | None = None,
+        on_bytes: OnBytes | None = None,
+    ) -> Accepted:
+        """Send a file, streamed from disk; sending again after a fault makes no second job."""
+        path = Path(path)
+        upload = Upload(path, file_name or path.name, on_bytes=on_bytes)
+        return self._send(
+            calls.ingest(
+                self.namespace,
+                upload,
+                document_id=document_id,
+                options=options,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def job(self, job_id: str) -> JobView:
+        """One job."""
+        return self._send(calls.job(self.namespace, job_id))
+
+    def jobs(
+        self, *, state: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Page[JobView]:
+        """Jobs, newest first."""
+        return self._send(calls.jobs(self.namespace, state=state, cursor=cursor, limit=limit))
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job."""
+        self._send(calls.cancel(self.namespace, job_id))
+
+    def follow(self, job_id: str) -> Iterator[JobView]:
+        """The job's states as they change, until it ends; a broken stream is resumed."""
+        watch = JobWatch()
+        while True:
+            with contextlib.suppress(httpx.TransportError), self._events(job_id, watch) as stream:
+                for line in stream.iter_lines():
+                    if view := watch.feed(line):
+                        yield view
+                        if view.state in ENDED:
+                            return
+            view = self.job(job_id)
+            yield view
+            if view.state in ENDED:
+                return
+            time.sleep(watch.pause())
+
+    def wait(self, job_id: str, seconds: float = 600.0) -> JobView:
+        """The job once it has ended. Raises `WaitTimeout`; the job goes on."""
+        deadline = time.monotonic() + seconds
+        for view in self.follow(job_id):
+            if view.state in ENDED:
+                return view
+            if time.monotonic() > deadline:
+                break
+        raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
+
+    def documents(
+        self,
+        *,
+        collection: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[DocumentView]:
+        """Documents of the namespace."""
+        return self._send(
+            calls.documents(self.namespace, collection=collection, cursor=cursor, limit=limit)
+        )
+
+    def document(self, document_id: str) -> DocumentView:
+        """One document."""
+        return self._send(calls.document(self.namespace, document_id))
+
+    def describe(self, document_id: str, metadata: DocumentMetadata) -> DocumentView:
+        """Change a document's metadata; fields that are not set stay."""
+        return self._send(calls.describe(self.namespace, document_id, metadata))
+
+    def revisions(self, document_id: str) -> Page[RevisionView]:
+        """Revisions of a document."""
+        return self._send(calls.revisions(self.namespace, document_id))
+
+    def activate(self, document_id: str, revision: int) -> None:
+        """Roll a document back or forward to a revision."""
+        self._send(calls.activate(self.namespace, document_id, revision))
+
+    def outline(self, document_id: str, revision: int | None = None) -> DocNav:
+        """A document's section tree."""
+        return self._send(calls.outline(self.namespace, document_id, revision))
+
+    def delete(self, document_id: str) -> ErasureReceipt:
+        """Hide a document at once and erase it everywhere; the receipt fills up later."""
+        return self._send(calls.delete(self.namespace, document_id))
+
+    def erasure(self, erasure_id: str) -> ErasureReceipt:
+        """The receipt of an erasure."""
+        return self._send(calls.erasure(self.namespace, erasure_id))
+
+    def search(self, query: str | SearchRequest) -> SearchResponse:
+        """Evidence for a query."""
+        request = SearchRequest(query=query) if isinstance(query, str) else query
+        return self._send(calls.search(self.namespace, request))
+
+    def verify(self, request: VerifyRequest) -> VerifyAnswer:
+        """Whether a citation still says what it said."""
+        return self._send(calls.verify(self.namespace, request))
+
+    def dead_letters(
+        self, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[DeadLetter]:
+        """What ran out of deliveries."""
+        return self._send(calls.dead_letters(cursor=cursor, limit=limit))
+
+    def dead_letter(self, letter_id: str) -> DeadLetter:
+        """One dead letter, whole."""
+        return self._send(calls.dead_letter(letter_id))
+
+    def replay(self, letter_id: str) -> None:
+        """Send a dead letter again, as a new message."""
+        self._send(calls.replay(letter_id))
+
+    def discard(self, letter_id: str) -> None:
+        """Drop a dead letter for good."""
+        self._send(calls.discard(letter_id))
+
+    def keys(self, namespace: str | None = None) -> Page[KeyView]:
+        """Keys of a namespace, or all. For the role admin."""
+        return self._send(calls.keys(namespace))
+
+    def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
+        """A new key; its `secret` is told only here. For the role admin."""
+        return self._send(calls.create_key(namespace, role, label))
+
+    def rotate_key(self, key_id: str) -> KeyView:
+        """A new secret for a key. For the role admin."""
+        return self._send(calls.rotate_key(key_id))
+
+    def revoke_key(self, key_id: str) -> None:
+        """End a key at once. For the role admin."""
+        self._send(calls.revoke_key(key_id))
+
+    def namespaces(self) -> list[str]:
+        """All namespaces. For the role admin."""
+        return self._send(calls.namespaces())
+
+    def create_namespace(self, namespace: str) -> None:
+        """A new namespace. For the role admin."""
+        self._send(calls.create_namespace(namespace))
+
+    @contextlib.contextmanager
+    def _events(self, job_id: str, watch: JobWatch) -> Iterator[httpx.Response]:
+        path = calls.events_path(self.namespace, job_id)
+        with self._http.stream("GET", path, headers=watch.headers()) as response:
+            if response.is_error:
+                response.read()
+                raise error_of(response)
+            yield response
+
+    def _send(self, call: Call[T]) -> T:
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with arguments(call) as given:
+                    response = self._http.request(call.method, call.path, **given)
+            except httpx.TransportError as error:
+                delay = self._retry.after_error(attempt) if call.repeatable else None
+                if delay is None:
+                    raise unreachable(self.connection, error) from error
+            else:
+                delay = self._retry.after_answer(attempt, response)
+                if delay is None:
+                    if response.is_error:
+                        raise error_of(response)
+                    return call.read(response)
+            time.sleep(delay)
