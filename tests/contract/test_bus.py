@@ -135,9 +135,7 @@ async def test_an_event_is_handled_once_and_acknowledged(make) -> None:
     async def handle(event: JobEvent, work: Work) -> None:
         seen.append(event)
 
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     assert await service.bus.announce(accepted()) is True
     assert await service.bus.announce(accepted()) is False
     await until(lambda: seen)
@@ -158,9 +156,7 @@ async def test_a_document_fault_fails_the_job_and_delays_nobody(make) -> None:
         done.append(event.job_id)
 
     failed = await failed_events(make)
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted("job-poison"))
     for n in range(5):
         await service.bus.announce(accepted(f"job-{n}"))
@@ -178,9 +174,7 @@ async def test_the_world_is_retried_with_growing_delay_until_it_is_back(make) ->
         if len(attempts) < 3:
             raise WorldFault(Code.STORE_AWAY, "the object store is away")
 
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
     await until(lambda: len(attempts) == 3)
     await until(lambda: _is_zero(pending(make, "profiler")))
@@ -194,9 +188,7 @@ async def test_a_long_retry_is_a_schedule_and_raises_the_attempt(make) -> None:
         if len(attempts) == 1:
             raise WorldFault(Code.RATE_LIMITED, "the model is busy", retry_after=1.5)
 
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
     await until(lambda: attempts == [1])
     await until(lambda: _is_zero(pending(make, "profiler")), what="the place in the consumer")
@@ -211,9 +203,7 @@ async def test_our_bug_is_retried_a_little_then_parked_whole(make) -> None:
         raise RuntimeError("a secret of the document")
 
     failed = await failed_events(make)
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
     event = await asyncio.wait_for(failed.get(), 10)
     assert event.code is Code.INTERNAL
@@ -231,9 +221,7 @@ async def test_a_body_that_breaks_its_contract_is_parked_and_the_rest_goes_on(ma
     async def handle(event: JobEvent, work: Work) -> None:
         done.append(event.job_id)
 
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await make.client.jetstream().publish(f"{make.prefix}.gateway.accepted.job-x.1", b"\xff{")
     await service.bus.announce(accepted())
     await until(lambda: done == ["job-1"])
@@ -248,9 +236,7 @@ async def test_stale_work_is_dropped_without_being_started(make) -> None:
         done.append(event.job_id)
 
     make.jobs.standings["job-old"] = "superseded"
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted("job-old"))
     await service.bus.announce(accepted("job-new"))
     await until(lambda: done == ["job-new"])
@@ -267,9 +253,7 @@ async def test_cancel_ends_work_within_two_seconds(make, polite: bool) -> None:
         work.check()
 
     failed = await failed_events(make)
-    service = await make.start(
-        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle)
-    )
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
     await asyncio.wait_for(started.wait(), 5)
     await service.bus.publish(CONTROL_CANCEL, CancelJob(job_id="job-1"), job="job-1")

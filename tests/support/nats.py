@@ -54,7 +54,7 @@ def wait_for_port(port: int) -> None:
             return
 
 
-async def until(condition, seconds: float = 10.0, what: str = "the condition"):  # noqa: ANN001, ANN201
+async def until(condition, seconds: float = 10.0, what: str = "the condition"):
     """Wait, bounded, until `condition()` (sync or async) is truthy; returns its value."""
     deadline = time.monotonic() + seconds
     while True:
