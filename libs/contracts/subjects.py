@@ -43,14 +43,13 @@ class Stream:
 
 @dataclass(frozen=True)
 class Consumer:
-    """A durable pull consumer of one stage. `ack_wait` in seconds; heartbeats renew it."""
+    """A durable pull consumer of one stage."""
 
     durable: str
     stage: Stage
     stream: str
     subjects: tuple[str, ...]
     purpose: str
-    ack_wait: float = 30.0
     max_deliver: int = 50
     max_ack_pending: int = 256
 

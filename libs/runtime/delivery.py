@@ -81,6 +81,7 @@ class Delivery(Generic[E]):
         policy: RetryPolicy,
         *,
         advances: bool,
+        heartbeat: float,
     ) -> None:
         self._consumer = consumer
         self._decode = decode
@@ -90,6 +91,7 @@ class Delivery(Generic[E]):
         self._registry = registry
         self._policy = policy
         self._advances = advances
+        self._heartbeat_seconds = heartbeat
 
     async def __call__(self, message: Msg) -> None:
         """Take the message to its end; never raises but when the process is stopping."""
@@ -167,7 +169,7 @@ class Delivery(Generic[E]):
         """Renew the delivery while the handler moves; a stalled one is left to the server."""
         last = time.monotonic()
         while True:
-            await asyncio.sleep(self._consumer.ack_wait / 3)
+            await asyncio.sleep(self._heartbeat_seconds)
             if work.take_progress():
                 last = time.monotonic()
             if time.monotonic() - last > STALL_SECONDS:

@@ -97,6 +97,7 @@ class Service:
             delivery = Delivery(
                 durable, decode, handler, self.bus, self.stores, self._registry, self._policy,
                 advances=advances,
+                heartbeat=self.settings.ack_wait_seconds / 3,
             )  # fmt: skip
             for _ in range(workers if durable is consumer else 1):
                 self.subscribe(durable, delivery)

@@ -45,6 +45,11 @@ class Settings(BaseSettings):
     shutdown_seconds: float = Field(
         default=3.0, gt=0, description="how long a service may finish what it has begun"
     )
+    ack_wait_seconds: float = Field(
+        default=15.0,
+        gt=0.3,
+        description="after so long without a heartbeat work is given to another",
+    )
     world_retries: int = Field(
         default=8, ge=0, description="retries while something outside is away, delay doubling"
     )

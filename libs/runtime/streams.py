@@ -41,20 +41,23 @@ def stream_config(prefix: str, stream: Stream, replicas: int = 1) -> StreamConfi
     )
 
 
-def consumer_config(prefix: str, consumer: Consumer) -> ConsumerConfig:
-    """The server's configuration of a catalogue durable."""
+def consumer_config(prefix: str, consumer: Consumer, ack_wait: float) -> ConsumerConfig:
+    """The server's configuration of a catalogue durable; `ack_wait` in seconds, which
+    heartbeats renew."""
     return ConsumerConfig(
         durable_name=durable_name(consumer),
         description=consumer.purpose,
         ack_policy=AckPolicy.EXPLICIT,
-        ack_wait=consumer.ack_wait,
+        ack_wait=ack_wait,
         max_deliver=consumer.max_deliver,
         max_ack_pending=consumer.max_ack_pending,
         filter_subjects=[full(prefix, s) for s in consumer.subjects],
     )
 
 
-async def bootstrap(js: JetStreamContext, prefix: str, replicas: int = 1) -> None:
+async def bootstrap(
+    js: JetStreamContext, prefix: str, *, ack_wait: float, replicas: int = 1
+) -> None:
     """Make or update every stream, then every durable, then the key-value buckets."""
     for stream in STREAMS:
         config = stream_config(prefix, stream, replicas)
@@ -64,7 +67,7 @@ async def bootstrap(js: JetStreamContext, prefix: str, replicas: int = 1) -> Non
             await js.update_stream(config)
     for consumer in CONSUMERS:
         await js.add_consumer(
-            stream_name(prefix, consumer.stream), consumer_config(prefix, consumer)
+            stream_name(prefix, consumer.stream), consumer_config(prefix, consumer, ack_wait)
         )
     for bucket, ttl in BUCKETS.items():
         try:

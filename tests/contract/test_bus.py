@@ -57,7 +57,7 @@ async def make(server: str, tmp_path: Path):
     """Makes services on a prefix of their own; ends them afterwards."""
     prefix = f"t{uuid.uuid4().hex[:8]}"
     client = await nats.connect(server)
-    await bootstrap(client.jetstream(), prefix)
+    await bootstrap(client.jetstream(), prefix, ack_wait=10)
     running: list[tuple[Service, asyncio.Task]] = []
     jobs = FakeJobs()
 
