@@ -73,7 +73,7 @@ class LedgerEntry:
     """What one event changes. `event_id` is its message id: an entry is applied once.
 
     A terminal state never changes again; a late event of an earlier stage does not move
-    the stage back.
+    the stage back. `total` 0 leaves the progress as it is.
     """
 
     event_id: str

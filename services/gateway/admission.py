@@ -1,0 +1,149 @@
+"""Taking a file in: from staged bytes to a job. Uploads and upload events both end here.
+
+The order is job row, source, event (decision 6): a crash between any two of them leaves
+something that the reconciler finds.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from libs.contracts.api.documents import Accepted
+from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.faults import CallerFault, Code, DocumentFault, WorldFault
+from libs.runtime.artefacts import reference_to
+from libs.runtime.catalog.jobs import Admission, JobRecord
+from libs.runtime.keys import source_key
+from libs.runtime.objects.port import ObjectInfo
+from libs.runtime.telemetry import logger
+from libs.runtime.tracing import current_traceparent
+from services.gateway.deps import Deps
+from services.gateway.links import job_links
+from services.gateway.release import release_waiting
+
+HIDDEN = frozenset({"erasing"})
+UNFINISHED_SECONDS = 30.0
+BUSY_RETRY_SECONDS = 5.0
+
+log = logger("gateway.admission")
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A file whose bytes are staged, and what its sender said of it."""
+
+    namespace: str
+    staged: ObjectInfo
+    file_name: str
+    media_type: str | None = None
+    document_id: str | None = None
+    options: IngestOptions = field(default_factory=IngestOptions)
+    identity: str | None = None
+
+
+async def refuse_when_full(deps: Deps, namespace: str) -> None:
+    """Raise 429 once too many jobs of the namespace wait; asked before a body is read."""
+    waiting = await deps.stores.catalog.jobs.count(namespace, "waiting")
+    if waiting >= deps.settings.max_waiting:
+        raise CallerFault(
+            Code.TOO_MANY,
+            f"{waiting} jobs of this namespace are waiting: send more when some are done",
+            429,
+            retry_after=BUSY_RETRY_SECONDS,
+        )
+
+
+async def accept(deps: Deps, arrival: Arrival) -> Accepted:
+    """Make a job of the file, or answer with the job that it already has.
+
+    The staged object is removed once the answer is certain; after a failure it stays for
+    the caller to keep or to remove.
+    """
+    if arrival.staged.size == 0:
+        raise DocumentFault(Code.EMPTY, "the file is empty: nothing could be ingested from it")
+    jobs = deps.stores.catalog.jobs
+    if arrival.identity is not None:
+        known = await jobs.find(arrival.namespace, arrival.identity)
+        if known is not None:
+            return await _replay(deps, arrival, known)
+    same = await _unchanged(deps, arrival)
+    if same is not None:
+        await deps.stores.objects.delete([arrival.staged.key])
+        return _answer(same, "unchanged")
+    admitted = await jobs.admit(
+        Admission(
+            namespace=arrival.namespace,
+            file_name=arrival.file_name,
+            options=arrival.options,
+            document_id=arrival.document_id,
+            identity=arrival.identity,
+            media_type=arrival.media_type,
+            traceparent=current_traceparent(),
+        )
+    )
+    if admitted.outcome == "replayed":
+        return await _replay(deps, arrival, admitted.job)
+    await _complete(deps, arrival, admitted.job)
+    return _answer(admitted.job, "accepted")
+
+
+async def _unchanged(deps: Deps, arrival: Arrival) -> JobRecord | None:
+    if arrival.document_id is None:
+        return None
+    catalog = deps.stores.catalog
+    document = await catalog.documents.get(arrival.namespace, arrival.document_id)
+    if document is None:
+        return None
+    if document.state in HIDDEN:
+        raise CallerFault(
+            Code.CONFLICT, "the document is being erased: wait for its receipt, or use another id",
+            409,
+        )  # fmt: skip
+    return await catalog.jobs.unchanged(
+        arrival.namespace, arrival.document_id, arrival.staged.sha256, arrival.options
+    )
+
+
+async def _replay(deps: Deps, arrival: Arrival, job: JobRecord) -> Accepted:
+    """The request is known: answer as before, or finish what a crash left unfinished."""
+    if job.source is not None and job.source.sha256 != arrival.staged.sha256:
+        raise CallerFault(
+            Code.CONFLICT, "this idempotency key was used for a file with other bytes", 409
+        )
+    if job.source is None:
+        age = (deps.clock() - job.created_at).total_seconds()
+        if age < UNFINISHED_SECONDS:
+            raise CallerFault(
+                Code.CONFLICT,
+                "the same request is being taken at this moment: ask again shortly",
+                409,
+                retry_after=BUSY_RETRY_SECONDS,
+            )
+        await _complete(deps, arrival, job)
+    else:
+        await deps.stores.objects.delete([arrival.staged.key])
+    return _answer(job, "replayed")
+
+
+async def _complete(deps: Deps, arrival: Arrival, job: JobRecord) -> None:
+    objects = deps.stores.objects
+    key = source_key(job.namespace, job.document_id, job.revision, job.file_name)
+    stored = await objects.copy(arrival.staged.key, key)
+    await deps.stores.catalog.jobs.source_stored(job.job_id, reference_to(stored))
+    removal = objects.delete([arrival.staged.key])
+    results = await asyncio.gather(removal, release_waiting(deps), return_exceptions=True)
+    for error in (r for r in results if isinstance(r, BaseException)):
+        if not isinstance(error, WorldFault):
+            raise error
+        log.warning("left to the reconciler", job_id=job.job_id, code=str(error.code))
+
+
+def _answer(job: JobRecord, outcome: str) -> Accepted:
+    return Accepted.model_validate(
+        {
+            "document_id": job.document_id,
+            "revision": job.revision,
+            "job_id": job.job_id,
+            "outcome": outcome,
+            "links": job_links(job.namespace, job.document_id, job.job_id),
+        }
+    )

@@ -1,0 +1,30 @@
+"""What the gateway's handlers and routes are given; made once, in `app.py`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from libs.contracts.events.base import now
+from libs.runtime.bus import Bus
+from libs.runtime.probes import Check
+from libs.runtime.stores import Stores
+from services.gateway.secret import install_secret
+from services.gateway.settings import Settings
+
+
+@dataclass(frozen=True)
+class Deps:
+    """`clock` tells the time in UTC; `checks` are the conditions of readiness by name."""
+
+    bus: Bus
+    stores: Stores
+    settings: Settings
+    clock: Callable[[], datetime] = now
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+    def upload_secret(self) -> bytes:
+        """What upload links are signed with: a setting, or a file of this install."""
+        given = self.settings.upload_secret
+        if given is not None:
+            return given.get_secret_value().encode()
+        return install_secret(self.settings.data_dir)

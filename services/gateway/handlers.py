@@ -1,0 +1,35 @@
+"""What the gateway hears on the bus, one short function each."""
+
+from libs.contracts.events import DocumentErased, DocumentOutcome, JobEvent
+from libs.runtime.routes import event_address
+from libs.runtime.work import Work
+from services.gateway.deps import Deps
+from services.gateway.ledger import TERMINAL, ledger_entry, outcome_of
+from services.gateway.outcomes import announce_outcome
+from services.gateway.release import release_waiting
+
+
+async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
+    """Keep the ledger; when a job has ended, tell the world and let the next one begin."""
+    if isinstance(event, DocumentErased):
+        await announce_outcome(deps, _erased(event))
+    entry = ledger_entry(event_address(deps.bus.prefix, event), event)
+    if entry is None:
+        return
+    jobs = deps.stores.catalog.jobs
+    job = await jobs.record(entry) or await jobs.get(None, entry.job_id)
+    if job is not None and entry.state in TERMINAL and job.state == entry.state:
+        outcome = outcome_of(job)
+        if outcome is not None:
+            await announce_outcome(deps, outcome)
+        await release_waiting(deps)
+
+
+def _erased(event: DocumentErased) -> DocumentOutcome:
+    return DocumentOutcome(
+        outcome="erased",
+        namespace=event.namespace,
+        document_id=event.document_id,
+        revision=event.revision,
+        job_id=event.job_id,
+    )

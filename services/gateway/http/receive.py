@@ -1,0 +1,190 @@
+"""From an upload request to an arrival: the file staged, the fields checked."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import orjson
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, ValidationError
+
+from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.base import Request as Command
+from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault
+from libs.contracts.tokens import DocumentId, FileName, safe_file_name
+from libs.runtime.objects.port import ObjectInfo
+from services.gateway.admission import Arrival
+from services.gateway.deps import Deps
+from services.gateway.http import multipart
+from services.gateway.http.body import check_json, read_limited
+from services.gateway.http.errors import invalid, not_found
+from services.gateway.staging import new_upload_id, staging_key
+from services.gateway.upload_links import Link, open_link
+
+M = TypeVar("M", bound=BaseModel)
+
+FORM_ROOM_BYTES = 1 << 20
+MAX_JSON_BYTES = 65_536
+MAX_KEY_CHARS = 255
+FIELDS = ("file", "document_id", "options")
+
+_MEDIA_TYPE = re.compile(r"^[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}$")
+
+
+class FormFields(Command):
+    """The fields beside the file."""
+
+    document_id: DocumentId | None = None
+    options: IngestOptions = Field(default_factory=IngestOptions)
+
+
+class DocumentFromUpload(FormFields):
+    """The JSON body of `POST /documents`: a file that was sent to an upload link."""
+
+    upload_id: str = Field(min_length=1, max_length=4096)
+    file_name: FileName | None = None
+
+
+@dataclass
+class _Form:
+    staged: ObjectInfo | None = None
+    file_name: str = ""
+    media_type: str | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def arrival_of(request: Request, namespace: str, deps: Deps) -> AsyncIterator[Arrival]:
+    """The file of this request, staged while it is being taken. Raises 413, 415 or 422.
+
+    After a failure nothing is left of a form; what was sent to an upload link stays, so
+    that the call may be repeated.
+    """
+    key = request.headers.get("idempotency-key")
+    if key is not None and not (0 < len(key) <= MAX_KEY_CHARS and key.isprintable()):
+        raise invalid(f"Idempotency-Key: give 1 to {MAX_KEY_CHARS} printable characters")
+    identity = None if key is None else f"http:{key}"
+    content_type = request.headers.get("content-type", "")
+    boundary = multipart.boundary_of(content_type)
+    if boundary is None:
+        if content_type.partition(";")[0].strip().lower() != "application/json":
+            raise invalid(
+                'send the file as multipart/form-data, or {"upload_id": …} as application/json', 415
+            )
+        yield await _from_upload(request, namespace, deps, identity)
+        return
+    form = _Form()
+    try:
+        await _read_form(request, namespace, deps, boundary, form)
+        yield _from_form(namespace, form, identity)
+    except BaseException:
+        if form.staged is not None:
+            await deps.stores.objects.delete([form.staged.key])
+        raise
+
+
+def _from_form(namespace: str, form: _Form, identity: str | None) -> Arrival:
+    if form.staged is None:
+        raise invalid("file: the form has no part of this name")
+    fields = parse(FormFields, _fields_json(form.texts))
+    return Arrival(
+        namespace, form.staged, form.file_name, form.media_type,
+        fields.document_id, fields.options, identity,
+    )  # fmt: skip
+
+
+async def _read_form(
+    request: Request, namespace: str, deps: Deps, boundary: bytes, form: _Form
+) -> None:
+    limit = deps.settings.max_upload_bytes
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit + FORM_ROOM_BYTES:
+        raise too_large(limit)
+    pieces = multipart.parts(request.stream(), boundary)
+    async for piece in pieces:
+        if not isinstance(piece, multipart.PartBegin):
+            continue
+        if piece.name not in FIELDS:
+            raise invalid(f"{piece.name[:80]}: unknown field; known are {', '.join(FIELDS)}")
+        if piece.name in form.texts or (piece.name == "file" and form.staged is not None):
+            raise invalid(f"{piece.name}: may be given once")
+        if piece.name != "file":
+            form.texts[piece.name] = await multipart.field_text(pieces, piece.name)
+            continue
+        form.file_name = safe_file_name(piece.file_name or "")
+        form.media_type = media_type_of(piece.media_type)
+        form.staged = await deps.stores.objects.put(
+            staging_key(namespace, new_upload_id()),
+            multipart.part_bytes(pieces),
+            media_type=form.media_type,
+            max_bytes=limit,
+            durable=True,
+        )
+
+
+async def _from_upload(
+    request: Request, namespace: str, deps: Deps, identity: str | None
+) -> Arrival:
+    data = await read_limited(request, MAX_JSON_BYTES)
+    check_json(request, data)
+    body = parse(DocumentFromUpload, data)
+    link = open_link(deps.upload_secret(), body.upload_id)
+    if link is None or link.namespace != namespace:
+        raise not_found("the upload")
+    staged = await _staged(deps, link, identity)
+    return Arrival(
+        namespace, staged, body.file_name or link.file_name, link.media_type,
+        body.document_id, body.options, identity or f"upload:{link.upload_id}",
+    )  # fmt: skip
+
+
+async def _staged(deps: Deps, link: Link, identity: str | None) -> ObjectInfo:
+    """What was sent to the link; of a request that was taken before, its stored source."""
+    staged = await deps.stores.objects.stat(staging_key(link.namespace, link.upload_id))
+    if staged is not None:
+        return staged
+    known = await deps.stores.catalog.jobs.find(
+        link.namespace, identity or f"upload:{link.upload_id}"
+    )
+    if known is None or known.source is None:
+        raise not_found("the uploaded file (send it to its link first; a link serves once)")
+    return ObjectInfo(
+        staging_key(link.namespace, link.upload_id), known.source.size, known.source.sha256
+    )
+
+
+def media_type_of(value: str | None) -> str | None:
+    """The bare media type in lower case, or None for what is none."""
+    bare = (value or "").partition(";")[0].strip().lower()
+    return bare if _MEDIA_TYPE.match(bare) else None
+
+
+def parse(model: type[M], data: bytes | str) -> M:
+    """The model, or a validation error that is answered like the framework's own."""
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_input=False)) from None
+
+
+def too_large(limit: int) -> Fault:
+    """The document is over the limit."""
+    return DocumentFault(Code.TOO_LARGE, f"the file is larger than the {limit} bytes allowed")
+
+
+def _fields_json(texts: dict[str, str]) -> bytes:
+    fields: dict[str, object] = {}
+    for name, text in texts.items():
+        if not text.strip():
+            continue
+        if name != "options":
+            fields[name] = text
+            continue
+        try:
+            fields[name] = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            raise CallerFault(Code.INVALID, "options: is not valid JSON", 422) from None
+    return orjson.dumps(fields)

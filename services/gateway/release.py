@@ -1,0 +1,58 @@
+"""Letting waiting jobs begin, a bounded number for each namespace."""
+
+import contextlib
+from collections.abc import Iterator
+
+from opentelemetry import context as otel_context
+
+from libs.contracts.events import DocumentAccepted
+from libs.contracts.faults import Code, Fault
+from libs.runtime.catalog.jobs import JobRecord
+from libs.runtime.tracing import extract
+from services.gateway.deps import Deps
+
+
+def accepted_event(job: JobRecord) -> DocumentAccepted:
+    """The event that starts the pipeline for a job whose source is stored."""
+    if job.source is None:
+        raise Fault(Code.INTERNAL, f"job {job.job_id} has no source")
+    return DocumentAccepted(
+        namespace=job.namespace,
+        document_id=job.document_id,
+        revision=job.revision,
+        job_id=job.job_id,
+        attempt=job.attempt,
+        source=job.source,
+        file_name=job.file_name,
+        media_type=job.media_type,
+        options=job.options,
+    )
+
+
+@contextlib.contextmanager
+def trace_of(job: JobRecord) -> Iterator[None]:
+    """Act within the trace of the request that brought the job, so that a job is one trace."""
+    if job.traceparent is None:
+        yield
+        return
+    token = otel_context.attach(extract({"traceparent": job.traceparent}))
+    try:
+        yield
+    finally:
+        otel_context.detach(token)
+
+
+async def release_waiting(deps: Deps) -> int:
+    """Release what may begin, and announce each; returns how many.
+
+    Called after every accept and every end of a job, and now and then. A job that was
+    released but not announced is the reconciler's.
+    """
+    settings = deps.settings
+    released = await deps.stores.catalog.jobs.release(
+        settings.jobs_per_namespace, settings.release_batch
+    )
+    for job in released:
+        with trace_of(job):
+            await deps.bus.announce(accepted_event(job))
+    return len(released)

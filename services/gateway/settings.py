@@ -1,0 +1,54 @@
+"""The gateway's own settings."""
+
+from pydantic import Field, SecretStr
+
+from libs.runtime.settings import Settings as Shared
+
+
+class Settings(Shared):
+    """Limits of what is taken in, and how patient the reconciler is."""
+
+    max_upload_bytes: int = Field(
+        default=512_000_000, ge=1, description="largest file that is taken, in bytes"
+    )
+    max_waiting: int = Field(
+        default=10_000, ge=1, description="waiting jobs of a namespace before it gets a 429"
+    )
+    jobs_per_namespace: int = Field(
+        default=16, ge=1, description="jobs of a namespace that are worked on at a time"
+    )
+    release_batch: int = Field(
+        default=64, ge=1, description="most waiting jobs that are released in one go"
+    )
+    upload_secret: SecretStr | None = Field(
+        default=None, description="signs upload links; made in the data folder when absent"
+    )
+    upload_link_seconds: int = Field(
+        default=900, ge=1, description="how long an upload link may be used"
+    )
+    upload_keep_seconds: int = Field(
+        default=86_400, ge=60, description="how long an upload waits to be named as a document"
+    )
+    inbox_url: str | None = Field(
+        default=None, description="file: folder of what upstream systems drop; bucket `inbox`"
+    )
+    ingest_roots: dict[str, list[str]] = Field(
+        default={"*": ["inbox/{namespace}/"]},
+        description="by namespace, or * for any: the bucket/prefixes its events may name",
+    )
+    quiet_seconds: float = Field(
+        default=60.0, gt=0, description="silence after which a job with no message is revived"
+    )
+    stuck_seconds: float = Field(
+        default=900.0, gt=0, description="silence after which a job is revived in any case"
+    )
+    max_revivals: int = Field(
+        default=5, ge=1, description="revivals of a job before it is given up"
+    )
+    unsourced_seconds: float = Field(
+        default=600.0, gt=0, description="age at which a job whose source never came is dropped"
+    )
+
+    def resolved_inbox_url(self) -> str:
+        """The inbox URL, by default `file:<data_dir>/inbox`."""
+        return self.inbox_url or f"file:{self.data_dir.absolute() / 'inbox'}"
