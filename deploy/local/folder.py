@@ -36,6 +36,11 @@ class DataFolder:
         return self.root / "nats"
 
     @property
+    def bus_url_file(self) -> Path:
+        """Where upstream systems on this machine find the own bus, credentials included."""
+        return self.run / "nats.url"
+
+    @property
     def key_file(self) -> Path:
         """The local key, when it was made here."""
         return self.root / "key"

@@ -52,7 +52,7 @@ def find_binary() -> Path:
 
 
 def prepare(folder: DataFolder) -> NatsServer:
-    """Write the server's configuration, readable for this user only."""
+    """Write the server's configuration and its URL, readable for this user only."""
     server = NatsServer(
         binary=find_binary(),
         config=folder.run / "nats.conf",
@@ -74,8 +74,13 @@ def prepare(folder: DataFolder) -> NatsServer:
             "",
         )
     )
-    server.config.unlink(missing_ok=True)
-    handle = os.open(server.config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    _write_private(server.config, text)
+    _write_private(folder.bus_url_file, server.url + "\n")
+    return server
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
-    return server

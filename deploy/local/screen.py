@@ -27,7 +27,7 @@ class Welcome:
             "",
             f"  page, API   {self.url}   (reference: {self.url}/docs)",
             f"  key         {self.key}",
-            f"  data, logs  {shlex.quote(str(self.data_dir))}",
+            f"  data, logs  {shlex.quote(str(self.data_dir))}   (bus URL: run/nats.url)",
             "",
             "Send a document, then search it:",
             "",

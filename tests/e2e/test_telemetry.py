@@ -1,0 +1,102 @@
+"""One job is one trace, one query is one trace; metrics count what happened."""
+
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.support.documents import MARKDOWN
+from tests.support.otlp import Collector, Seen, collector
+from tests.support.stack import Stack, running_stack
+
+PIPELINE = {"gateway", "profiler", "parser", "chunker", "indexer"}
+
+
+@pytest.fixture(scope="module")
+def watched() -> Iterator[tuple[Stack, Collector]]:
+    with (
+        collector() as spans,
+        running_stack(
+            OTEL_EXPORTER_OTLP_ENDPOINT=spans.url,
+            OTEL_BSP_SCHEDULE_DELAY="100",
+        ) as stack,
+    ):
+        yield stack, spans
+
+
+def gather(spans: Collector, trace_id: str, complete) -> list[Seen]:
+    deadline = time.monotonic() + 15
+    while True:
+        seen = spans.of_trace(trace_id)
+        if complete(seen):
+            return seen
+        assert time.monotonic() < deadline, sorted({(s.service, s.name) for s in seen})
+        time.sleep(0.05)
+
+
+def assert_whole(seen: list[Seen], root_parent: str) -> None:
+    """Every parent is in the trace, but for the caller's own span."""
+    ids = {s.span_id for s in seen}
+    broken = [(s.service, s.name) for s in seen if s.parent_id not in ids | {root_parent}]
+    assert broken == []
+
+
+def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
+    stack, spans = watched
+    trace_id, caller = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    with stack.client() as client:
+        answer = client.post(
+            f"{stack.base}/documents",
+            files={"file": ("pump.md", MARKDOWN.encode())},
+            headers={"traceparent": f"00-{trace_id}-{caller}-01"},
+        )
+    stack.wait(answer.json()["job_id"])
+    services = {f"groundwire-{s}" for s in PIPELINE}
+
+    def complete(seen: list[Seen]) -> bool:
+        names = {s.name for s in seen}
+        return services <= {s.service for s in seen} and "indexer-embed process" in names
+
+    seen = gather(spans, trace_id, complete)
+    time.sleep(0.15)
+    seen = spans.of_trace(trace_id)
+    assert_whole(seen, caller)
+    names = {s.name for s in seen}
+    for consumer in ("profiler", "parser", "parser-join", "chunker", "indexer", "ledger"):
+        assert f"{consumer} process" in names
+    assert any(n.startswith("objects.") for n in names)
+    assert any(n.startswith("catalog.") for n in names)
+    assert "index.write" in names
+    assert "graph.write" in names
+
+
+def test_one_query_is_one_trace(watched: tuple[Stack, Collector]) -> None:
+    stack, spans = watched
+    stack.ingest("pump.md", MARKDOWN.encode(), document_id="pump")
+    answer = stack.search("grease")
+    services = {"groundwire-gateway", "groundwire-planner", "groundwire-retriever"}
+    seen = gather(spans, answer["trace_id"], lambda seen: services <= {s.service for s in seen})
+    assert any(s.name == "query.plan answer" for s in seen)
+    assert any(s.name == "index.search" for s in seen)
+
+
+def test_spans_hold_ids_and_never_names_or_text(watched: tuple[Stack, Collector]) -> None:
+    stack, spans = watched
+    secret = "quokkazanzibar"
+    stack.ingest(f"{secret}.md", f"# {secret}\n\n{secret}\n".encode())
+    answer = stack.search(secret)
+    gather(spans, answer["trace_id"], lambda seen: len(seen) > 3)
+    assert not [s for s in spans.spans if secret in s.name or secret in str(s.attributes)]
+
+
+def test_metrics_count_deliveries(watched: tuple[Stack, Collector]) -> None:
+    stack, _ = watched
+    stack.ingest("another.md", b"# Another\n\nOne more page.\n")
+    _, port = stack.services()["indexer"]
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    line = next(
+        li for li in text.splitlines()
+        if li.startswith("groundwire_messages_total{") and 'consumer="indexer"' in li and "done" in li
+    )  # fmt: skip
+    assert float(line.rsplit(" ", 1)[1]) >= 1
