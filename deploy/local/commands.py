@@ -3,20 +3,29 @@
 Everything heavy is imported when its command runs.
 """
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="the file")]
-LOCAL = "On this machine"
-DEBUG = "One stage on one file, without the bus"
-
-
-def _settings():  # type: ignore[no-untyped-def]
+if TYPE_CHECKING:
     from libs.runtime.settings import Settings
 
-    return Settings()
+LOCAL = "On this machine"
+
+
+def _settings() -> "Settings":
+    """The settings of this machine; one that is wrong ends the command with its name."""
+    from pydantic import ValidationError
+
+    from libs.runtime.settings import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            name = "_".join(str(part) for part in fault["loc"]).upper()
+            typer.secho(f"GROUNDWIRE_{name}: {fault['msg']}", err=True, fg=typer.colors.RED)
+        raise typer.Exit(2) from None
 
 
 def up() -> None:
@@ -27,14 +36,14 @@ def up() -> None:
 
 
 def bootstrap() -> None:
-    """Make tables, streams, durables and the local key on given servers; idempotent."""
+    """Make tables, streams, durables and the local key; idempotent."""
     from deploy.local.bootstrap import bootstrap as run
 
     run(_settings())
 
 
 def doctor() -> None:
-    """Say what is reachable, which versions, what is missing and how to get it."""
+    """Say what is reachable, what is missing, and how to get it."""
     from deploy.local.doctor import doctor as run
 
     raise typer.Exit(run(_settings()))

@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -14,7 +13,7 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
-from libs.client.retry import Retry
+from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
 from libs.client.upload import OnBytes, Upload
 from libs.client.watch import ENDED, JobWatch
@@ -118,32 +117,35 @@ class AsyncClient:
         """Stop a job."""
         await self._send(calls.cancel(self.namespace, job_id))
 
-    async def follow(self, job_id: str) -> AsyncIterator[JobView]:
-        """The job's states as they change, until it ends; a broken stream is resumed."""
-        watch = JobWatch()
+    async def follow(
+        self, job_id: str, seconds: float | None = None
+    ) -> AsyncGenerator[JobView, None]:
+        """The job's states as they change, until it ends; a broken stream is resumed.
+
+        Raises `WaitTimeout` when `seconds` are given and it has not ended by then; it goes on.
+        """
+        watch = JobWatch(seconds)
         while True:
-            with contextlib.suppress(httpx.TransportError):
-                async with self._events(job_id, watch) as stream:
-                    async for line in stream.aiter_lines():
-                        if view := watch.feed(line):
-                            yield view
-                            if view.state in ENDED:
-                                return
+            async with contextlib.aclosing(self._states(job_id, watch)) as states:
+                async for view in states:
+                    yield view
+                    if view.state in ENDED:
+                        return
             view = await self.job(job_id)
             yield view
             if view.state in ENDED:
                 return
+            if watch.remaining() == 0:
+                raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
             await asyncio.sleep(watch.pause())
 
     async def wait(self, job_id: str, seconds: float = 600.0) -> JobView:
         """The job once it has ended. Raises `WaitTimeout`; the job goes on."""
-        deadline = time.monotonic() + seconds
-        async for view in self.follow(job_id):
-            if view.state in ENDED:
-                return view
-            if time.monotonic() > deadline:
-                break
-        raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
+        async with contextlib.aclosing(self.follow(job_id, seconds)) as states:
+            async for view in states:
+                if view.state in ENDED:
+                    return view
+        raise WaitTimeout(f"job {job_id} was not followed to its end")
 
     async def documents(
         self,
@@ -236,14 +238,25 @@ class AsyncClient:
         """A new namespace. For the role admin."""
         await self._send(calls.create_namespace(namespace))
 
-    @contextlib.asynccontextmanager
-    async def _events(self, job_id: str, watch: JobWatch) -> AsyncIterator[httpx.Response]:
+    async def _states(self, job_id: str, watch: JobWatch) -> AsyncGenerator[JobView, None]:
+        """States out of the job's event stream, until it ends, breaks or lasts too long."""
         path = calls.events_path(self.namespace, job_id)
-        async with self._http.stream("GET", path, headers=watch.headers()) as response:
-            if response.is_error:
-                await response.aread()
-                raise error_of(response)
-            yield response
+        try:
+            async with self._http.stream(
+                "GET", path, headers=watch.headers(), timeout=timeouts(watch.remaining())
+            ) as response:
+                if response.status_code in BUSY:
+                    return
+                if response.is_error:
+                    await response.aread()
+                    raise error_of(response)
+                async for line in response.aiter_lines():
+                    if view := watch.feed(line):
+                        yield view
+                    if watch.remaining() == 0:
+                        return
+        except httpx.TransportError:
+            return
 
     async def _send(self, call: Call[T]) -> T:
         attempt = 0

@@ -153,7 +153,7 @@ def describe(namespace: str, document_id: str, metadata: DocumentMetadata) -> Ca
         "PATCH",
         _space(namespace, "documents", document_id),
         _model(DocumentView),
-        json={"metadata": metadata.model_dump(mode="json", exclude_unset=True)},
+        json=metadata.model_dump(mode="json", exclude_unset=True),
     )
 
 

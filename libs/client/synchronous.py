@@ -1,8 +1,8 @@
-"""The synchronous client."""
+"""The synchronous client: written from `asynchronous.py` by `make fix`, never by hand."""
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -13,7 +13,7 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
-from libs.client.retry import Retry
+from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
 from libs.client.upload import OnBytes, Upload
 from libs.client.watch import ENDED, JobWatch
@@ -117,31 +117,33 @@ class Client:
         """Stop a job."""
         self._send(calls.cancel(self.namespace, job_id))
 
-    def follow(self, job_id: str) -> Iterator[JobView]:
-        """The job's states as they change, until it ends; a broken stream is resumed."""
-        watch = JobWatch()
+    def follow(self, job_id: str, seconds: float | None = None) -> Generator[JobView, None]:
+        """The job's states as they change, until it ends; a broken stream is resumed.
+
+        Raises `WaitTimeout` when `seconds` are given and it has not ended by then; it goes on.
+        """
+        watch = JobWatch(seconds)
         while True:
-            with contextlib.suppress(httpx.TransportError), self._events(job_id, watch) as stream:
-                for line in stream.iter_lines():
-                    if view := watch.feed(line):
-                        yield view
-                        if view.state in ENDED:
-                            return
+            with contextlib.closing(self._states(job_id, watch)) as states:
+                for view in states:
+                    yield view
+                    if view.state in ENDED:
+                        return
             view = self.job(job_id)
             yield view
             if view.state in ENDED:
                 return
+            if watch.remaining() == 0:
+                raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
             time.sleep(watch.pause())
 
     def wait(self, job_id: str, seconds: float = 600.0) -> JobView:
         """The job once it has ended. Raises `WaitTimeout`; the job goes on."""
-        deadline = time.monotonic() + seconds
-        for view in self.follow(job_id):
-            if view.state in ENDED:
-                return view
-            if time.monotonic() > deadline:
-                break
-        raise WaitTimeout(f"job {job_id} did not end within {seconds:g} s")
+        with contextlib.closing(self.follow(job_id, seconds)) as states:
+            for view in states:
+                if view.state in ENDED:
+                    return view
+        raise WaitTimeout(f"job {job_id} was not followed to its end")
 
     def documents(
         self,
@@ -234,14 +236,25 @@ class Client:
         """A new namespace. For the role admin."""
         self._send(calls.create_namespace(namespace))
 
-    @contextlib.contextmanager
-    def _events(self, job_id: str, watch: JobWatch) -> Iterator[httpx.Response]:
+    def _states(self, job_id: str, watch: JobWatch) -> Generator[JobView, None]:
+        """States out of the job's event stream, until it ends, breaks or lasts too long."""
         path = calls.events_path(self.namespace, job_id)
-        with self._http.stream("GET", path, headers=watch.headers()) as response:
-            if response.is_error:
-                response.read()
-                raise error_of(response)
-            yield response
+        try:
+            with self._http.stream(
+                "GET", path, headers=watch.headers(), timeout=timeouts(watch.remaining())
+            ) as response:
+                if response.status_code in BUSY:
+                    return
+                if response.is_error:
+                    response.read()
+                    raise error_of(response)
+                for line in response.iter_lines():
+                    if view := watch.feed(line):
+                        yield view
+                    if watch.remaining() == 0:
+                        return
+        except httpx.TransportError:
+            return
 
     def _send(self, call: Call[T]) -> T:
         attempt = 0

@@ -1,5 +1,7 @@
 """Following a job over server-sent events, and resuming where the stream broke."""
 
+import time
+
 from pydantic import ValidationError
 
 from libs.contracts.api.documents import JobView
@@ -7,15 +9,26 @@ from libs.contracts.api.documents import JobView
 ENDED = frozenset({"published", "failed", "cancelled", "superseded"})
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
+SILENCE_SECONDS = 45.0  # three heartbeats of the stream
 
 
 class JobWatch:
-    """The state of following one job: reads lines of the stream, remembers the last event."""
+    """The state of following one job: reads lines of the stream, remembers the last event.
 
-    def __init__(self) -> None:
+    `seconds` bounds the whole; None follows without end.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._deadline = None if seconds is None else time.monotonic() + seconds
         self.last_event_id: str | None = None
         self._data: list[str] = []
         self._pause = FIRST_PAUSE
+
+    def remaining(self) -> float:
+        """Seconds that the stream may be silent; 0 once the time is over."""
+        if self._deadline is None:
+            return SILENCE_SECONDS
+        return min(max(self._deadline - time.monotonic(), 0.0), SILENCE_SECONDS)
 
     def headers(self) -> dict[str, str]:
         """Headers of the next request for the stream."""
@@ -46,4 +59,4 @@ class JobWatch:
         """Seconds to wait before the stream is asked for again; grows while nothing comes."""
         self._data.clear()
         pause, self._pause = self._pause, min(self._pause * 2, LONGEST_PAUSE)
-        return pause
+        return min(pause, self.remaining())

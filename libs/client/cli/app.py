@@ -41,3 +41,7 @@ def build() -> typer.Typer:
     for entry in entry_points(group=JOINING):
         entry.load()(app)
     return app
+
+
+if __name__ == "__main__":
+    build()()
