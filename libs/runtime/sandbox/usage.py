@@ -1,0 +1,39 @@
+"""What a process and its descendants use, from /proc."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Resident bytes and CPU seconds, summed over the tree; zero once it is gone."""
+
+    resident: int = 0
+    cpu_seconds: float = 0.0
+
+
+def usage_of(pid: int) -> Usage:
+    """The present usage of `pid` and all its descendants; about 0.1 ms a process."""
+    resident, ticks = 0, 0
+    for process in tree(pid):
+        with suppress(OSError, IndexError, ValueError):
+            text = Path(f"/proc/{process}/stat").read_text("ascii", "replace")
+            fields = text.rpartition(")")[2].split()
+            ticks += sum(int(f) for f in fields[11:15])
+            resident += int(fields[21]) * PAGE
+    return Usage(resident, ticks / TICKS)
+
+
+def tree(pid: int) -> Iterator[int]:
+    """`pid` and its descendants, parents first."""
+    yield pid
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from tree(int(child))

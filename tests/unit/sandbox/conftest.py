@@ -1,0 +1,54 @@
+"""A sandbox whose functions misbehave, and a folder in which its children leave their pids."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from libs.runtime.sandbox.limits import Limits
+from libs.runtime.sandbox.sandbox import Sandbox
+from tests.unit.sandbox.misbehaviour import FUNCTIONS
+
+LIMITS = Limits(wall_seconds=20, stall_seconds=20, cpu_seconds=20, memory_mb=200, file_mb=8)
+
+
+@pytest.fixture(scope="module")
+async def sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
+    scratch = tmp_path_factory.mktemp("scratch")
+    made = Sandbox(FUNCTIONS, scratch, limits=LIMITS, slots=4)
+    await made.start()
+    yield made
+    (root,) = scratch.iterdir()
+    assert [p.name for p in root.iterdir()] == [".owner"], "an attempt left its folder"
+    await made.close()
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.fixture
+def pids(tmp_path: Path) -> Path:
+    folder = tmp_path / "pids"
+    folder.mkdir()
+    return folder
+
+
+def pids_in(folder: Path) -> set[int]:
+    return {int(p.name.rpartition("-")[2]) for p in folder.iterdir()}
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> float:
+    """Wait for a condition, at most so long; the seconds it took."""
+    begun = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begun < seconds, "waited too long"
+        await asyncio.sleep(0.01)
+    return time.monotonic() - begun
