@@ -11,7 +11,13 @@ class ChunkStore(Protocol):
     """Rows are invisible to search until their revision is flipped to."""
 
     async def stage(self, revn: int, chunks: list[Chunk], root: NavSection) -> None:
-        """Make the revision's chunk and section rows exactly these; idempotent."""
+        """Make the revision's chunk and section rows exactly these; idempotent.
+
+        Large revisions are written in several transactions; a later call for the revision
+        takes it over from one that is still writing. Raises `StaleFault` when the revision
+        is not (or no longer) to be written: erased, ended, published with other chunks,
+        or taken over.
+        """
         ...
 
     async def digest(self, revn: int) -> Digest:
@@ -31,17 +37,22 @@ class ChunkStore(Protocol):
         ...
 
     async def texts(self, revn: int) -> list[tuple[str, str, str]]:
-        """(chunk id, content hash, text to embed: path and content) in order."""
+        """(chunk id, hash, text to embed: path and content) in order. The hash is of that
+        very text: the key of its cached vector."""
+        ...
+
+    async def sections(self, revn: int) -> NavSection | None:
+        """The section tree as staged; None when there is none."""
         ...
 
     async def cached_vectors(
         self, namespace: str, model: str, hashes: list[str]
     ) -> dict[str, bytes]:
-        """Float32 vectors by content hash."""
+        """Float32 vectors by the hashes that `texts` gives."""
         ...
 
     async def cache_vectors(self, namespace: str, model: str, vectors: dict[str, bytes]) -> None:
-        """Remember vectors by content hash; existing ones stay."""
+        """Remember vectors by the hashes that `texts` gives; existing ones stay."""
         ...
 
     async def remove(self, revns: list[int]) -> int:
@@ -49,5 +60,5 @@ class ChunkStore(Protocol):
         ...
 
     async def sweep_vectors(self, namespace: str) -> int:
-        """Remove cached vectors whose content hash is in no revision of the namespace."""
+        """Remove cached vectors whose hash is in no revision of the namespace; how many."""
         ...

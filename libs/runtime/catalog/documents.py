@@ -77,7 +77,8 @@ class ActiveSet:
 
 @dataclass(frozen=True)
 class Flip:
-    """What the flip writes: `expected_digest` MUST equal the staged chunks' digest."""
+    """What the flip writes. `expected_digest`, where given, MUST equal the staged chunks'
+    digest: a flip of anything else raises `RuntimeError` and changes nothing."""
 
     namespace: str
     document_id: str
@@ -88,6 +89,7 @@ class Flip:
     format: str
     inferred: dict[str, Any] = field(default_factory=dict)
     dense_model: str | None = None
+    expected_digest: str | None = None
 
 
 class DocumentStore(Protocol):
@@ -164,8 +166,11 @@ class DocumentStore(Protocol):
         superseded or cancelled ones older than the newest published: their data may go."""
         ...
 
-    async def mark_collected(self, namespace: str, document_id: str, revisions: list[int]) -> None:
-        """Their data is gone."""
+    async def mark_collected(
+        self, namespace: str, document_id: str, revisions: list[int]
+    ) -> list[int]:
+        """Bar these from ever being activated, before their data is removed; returns which
+        are barred: never the active one, nor one that is still being built."""
         ...
 
     async def hide(

@@ -49,7 +49,11 @@ class GraphStore(Protocol):
     """
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
-        """Make the node and its edges exactly these, replacing earlier ones of the revision."""
+        """Make the node and its edges exactly these, replacing earlier ones of the revision.
+
+        An edge that does not touch the node raises `ValueError`; one whose other end is no
+        node of the namespace is not made, and the digest shows it.
+        """
         ...
 
     async def candidates(

@@ -1,0 +1,254 @@
+"""What readers see: the flip of the active revision, rollback, the dense channel, the set."""
+
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, bindparam, func, select, update
+
+from libs.contracts.api.ingest import DocumentMetadata
+from libs.contracts.events.base import now
+from libs.runtime.catalog.documents import ActiveRevision, ActiveSet, Flip, FlipOutcome
+from libs.runtime.catalog.sql.metadata import effective, overlaid
+from libs.runtime.catalog.sql.records import (
+    dump,
+    dump_model,
+    dump_refs,
+    load_metadata,
+    load_options,
+)
+from libs.runtime.catalog.sql.schema import (
+    chunk,
+    document,
+    job,
+    namespace,
+    of_document,
+    revision,
+    same_document,
+)
+
+_VERSION = select(namespace.c.corpus_version).where(namespace.c.name == bindparam("namespace"))
+_ACTIVE_SET = (
+    select(
+        namespace.c.corpus_version,
+        revision.c.revn,
+        document.c.document_id,
+        revision.c.revision,
+        revision.c.file_name,
+        revision.c.collection,
+        revision.c.format,
+        document.c.effective,
+        revision.c.chunk_count,
+        revision.c.dense_model,
+    )
+    .outerjoin(
+        document, (document.c.namespace == namespace.c.name) & (document.c.state == "active")
+    )
+    .outerjoin(revision, revision.c.revn == document.c.active_revn)
+    .where(namespace.c.name == bindparam("namespace"))
+    .order_by(document.c.document_id)
+)
+
+
+def corpus_version(connection: Connection, name: str) -> int:
+    """See `DocumentStore.corpus_version`."""
+    return connection.execute(_VERSION, {"namespace": name}).scalar_one_or_none() or 0
+
+
+def raise_version(connection: Connection, name: str) -> int:
+    """Say that what search may return has changed; the new corpus version."""
+    raised = connection.execute(
+        update(namespace)
+        .where(namespace.c.name == name)
+        .values(corpus_version=namespace.c.corpus_version + 1)
+        .returning(namespace.c.corpus_version)
+    )
+    return int(raised.scalar_one())
+
+
+def active_set(connection: Connection, name: str) -> ActiveSet:
+    """See `DocumentStore.active_set`: one statement, so that it is one view."""
+    rows = connection.execute(_ACTIVE_SET, {"namespace": name}).all()
+    known: dict[str, DocumentMetadata] = {}
+    revisions = []
+    for _, revn, document_id, number, file_name, collection, kind, text, count, model in rows:
+        if revn is None:
+            continue
+        metadata = known.get(text)
+        if metadata is None:
+            metadata = known[text] = load_metadata(text)
+        revisions.append(
+            ActiveRevision(
+                revn, document_id, number, file_name, collection, kind, metadata, count, model
+            )
+        )
+    return ActiveSet(rows[0].corpus_version if rows else 0, tuple(revisions))
+
+
+def flip(connection: Connection, wanted: Flip) -> tuple[FlipOutcome, int]:
+    """See `DocumentStore.flip`."""
+    row = connection.execute(
+        select(
+            document.c.state.label("document_state"),
+            document.c.highest_published,
+            document.c.metadata,
+            document.c.metadata_at,
+            revision,
+            job.c.state.label("job_state"),
+            job.c.cancel_requested,
+            job.c.options,
+            job.c.created_at.label("admitted_at"),
+        )
+        .join(document, same_document(document, revision))
+        .outerjoin(job, job.c.job_id == revision.c.job_id)
+        .where(
+            of_document(revision, wanted.namespace, wanted.document_id),
+            revision.c.revision == wanted.revision,
+        )
+    ).first()
+    refusal = _refusal(row, wanted)
+    if row is None or refusal is not None:
+        return refusal or "erased", corpus_version(connection, wanted.namespace)
+    if wanted.expected_digest not in (None, row.chunk_digest):
+        raise RuntimeError(
+            f"revision {row.revn} was staged anew after its parity was proved: not flipped"
+        )
+    return "flipped", _publish(connection, row, wanted)
+
+
+def _refusal(row: Row[Any] | None, wanted: Flip) -> FlipOutcome | None:
+    """Why the flip may not happen; the order is the port's, what is erased foremost."""
+    if row is None or row.document_state in ("erasing", "erased"):
+        return "erased"
+    ours = row.job_id == wanted.job_id and row.job_state is not None
+    if not ours or row.cancel_requested or row.job_state == "cancelled":
+        return "cancelled"
+    if row.job_state == "failed" and row.state != "published":
+        return "cancelled"
+    if row.highest_published > wanted.revision or row.state in ("superseded", "collected"):
+        return "superseded"
+    return "already" if row.state == "published" else None
+
+
+def _publish(connection: Connection, row: Row[Any], wanted: Flip) -> int:
+    moment = now()
+    options = load_options(row.options)
+    stated = load_metadata(row.metadata)
+    if row.metadata_at is None or row.metadata_at <= row.admitted_at:
+        stated = overlaid(stated, options.metadata)
+    chunks = select(func.count()).where(chunk.c.revn == row.revn)
+    connection.execute(
+        update(revision)
+        .where(revision.c.revn == row.revn)
+        .values(
+            state="published",
+            format=wanted.format,
+            chunk_count=chunks.scalar_subquery(),
+            counts=dump(wanted.counts),
+            inferred=dump(wanted.inferred),
+            artefacts=dump_refs(wanted.artefacts),
+            dense_model=wanted.dense_model or row.dense_model,
+            published_at=moment,
+        )
+    )
+    connection.execute(
+        update(document)
+        .where(of_document(document, wanted.namespace, wanted.document_id))
+        .values(
+            state="active",
+            active_revision=wanted.revision,
+            active_revn=row.revn,
+            highest_published=wanted.revision,
+            file_name=row.file_name,
+            collection=row.collection,
+            metadata=dump_model(stated),
+            inferred=dump(wanted.inferred),
+            effective=dump_model(effective(stated, wanted.inferred)),
+            updated_at=moment,
+        )
+    )
+    return raise_version(connection, wanted.namespace)
+
+
+def activate(connection: Connection, name: str, document_id: str, number: int) -> int | None:
+    """See `DocumentStore.activate`."""
+    row = connection.execute(
+        select(document.c.active_revision, document.c.metadata, revision)
+        .join(document, same_document(document, revision))
+        .where(
+            of_document(document, name, document_id),
+            document.c.state == "active",
+            revision.c.revision == number,
+            revision.c.state == "published",
+        )
+    ).first()
+    if row is None:
+        return None
+    if row.active_revision == number:
+        return corpus_version(connection, name)
+    inferred = orjson.loads(row.inferred)
+    connection.execute(
+        update(document)
+        .where(of_document(document, name, document_id))
+        .values(
+            active_revision=number,
+            active_revn=row.revn,
+            file_name=row.file_name,
+            collection=row.collection,
+            inferred=row.inferred,
+            effective=dump_model(effective(load_metadata(row.metadata), inferred)),
+            updated_at=now(),
+        )
+    )
+    return raise_version(connection, name)
+
+
+def set_dense(connection: Connection, name: str, document_id: str, number: int, model: str) -> int:
+    """See `DocumentStore.set_dense`; the version rises only when readers see the change."""
+    changed = connection.execute(
+        update(revision)
+        .where(
+            of_document(revision, name, document_id),
+            revision.c.revision == number,
+            revision.c.state.in_(("accepted", "staged", "published")),
+            revision.c.dense_model.is_distinct_from(model),
+        )
+        .values(dense_model=model)
+        .returning(revision.c.revn)
+    ).scalar_one_or_none()
+    seen = select(document.c.document_id).where(
+        of_document(document, name, document_id),
+        document.c.state == "active",
+        document.c.active_revn == changed,
+    )
+    if changed is None or connection.execute(seen).first() is None:
+        return corpus_version(connection, name)
+    return raise_version(connection, name)
+
+
+def set_metadata(
+    connection: Connection, name: str, document_id: str, metadata: DocumentMetadata
+) -> Row[Any] | None:
+    """See `DocumentStore.set_metadata`; the row afterwards."""
+    this = of_document(document, name, document_id)
+    row = connection.execute(
+        select(document.c.state, document.c.inferred).where(
+            this, document.c.state.not_in(("erasing", "erased"))
+        )
+    ).first()
+    if row is None:
+        return None
+    moment = now()
+    changed = connection.execute(
+        update(document)
+        .where(this)
+        .values(
+            metadata=dump_model(metadata),
+            metadata_at=moment,
+            effective=dump_model(effective(metadata, orjson.loads(row.inferred))),
+            updated_at=moment,
+        )
+        .returning(document)
+    ).one()
+    if row.state == "active":
+        raise_version(connection, name)
+    return changed

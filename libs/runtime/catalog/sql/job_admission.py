@@ -1,0 +1,280 @@
+"""How a job begins: admission, its source, and its release to the stages."""
+
+import hashlib
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
+from sqlalchemy.sql.functions import coalesce
+
+from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.events.base import ArtefactRef, now
+from libs.contracts.faults import CallerFault, Code
+from libs.contracts.tokens import DocumentId, Namespace, new_id, safe_file_name
+from libs.runtime.catalog.jobs import Admission, Admitted, JobRecord
+from libs.runtime.catalog.sql.keys import ensure_namespace
+from libs.runtime.catalog.sql.metadata import effective, overlaid
+from libs.runtime.catalog.sql.records import (
+    dump_model,
+    job_record,
+    load_metadata,
+    load_options,
+    load_ref,
+)
+from libs.runtime.catalog.sql.schema import document, job, of_document, revision, same_document
+
+_namespaces: TypeAdapter[str] = TypeAdapter(Namespace)
+_documents: TypeAdapter[str] = TypeAdapter(DocumentId)
+
+
+def admit(connection: Connection, admission: Admission) -> Admitted:
+    """See `JobStore.admit`."""
+    document_id = _checked(admission)
+    identity = None
+    if admission.identity is not None:
+        identity = identity_hash(admission.identity)
+        before = known(connection, admission.namespace, identity)
+        if before is not None:
+            _refuse_hidden(_document(connection, admission.namespace, before.document_id))
+            return Admitted(job_record(before), "replayed")
+    ensure_namespace(connection, admission.namespace)
+    number = _next_revision(connection, admission, document_id)
+    return Admitted(_insert(connection, admission, document_id, number, identity), "new")
+
+
+def identity_hash(identity: str) -> str:
+    """What is stored of an outside identity: bounded, and empty of names."""
+    return hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()
+
+
+def known(connection: Connection, namespace: str, identity: str) -> Row[Any] | None:
+    """The job with this identity hash."""
+    return connection.execute(
+        select(job).where(job.c.namespace == namespace, job.c.identity == identity)
+    ).first()
+
+
+def _checked(admission: Admission) -> str:
+    try:
+        _namespaces.validate_python(admission.namespace)
+        return _documents.validate_python(admission.document_id or new_id("doc"))
+    except ValidationError as error:
+        detail = "a namespace or document id may hold letters, digits and inner hyphens only"
+        raise CallerFault(Code.INVALID, detail, 422) from error
+
+
+def _document(connection: Connection, namespace: str, document_id: str) -> Row[Any] | None:
+    return connection.execute(
+        select(document).where(of_document(document, namespace, document_id))
+    ).first()
+
+
+def _refuse_hidden(row: Row[Any] | None) -> None:
+    if row is not None and row.state == "erasing":
+        detail = f"the document {row.document_id} is being erased: send it again once that is done"
+        raise CallerFault(Code.CONFLICT, detail, 409)
+
+
+def _next_revision(connection: Connection, admission: Admission, document_id: str) -> int:
+    """The number for the new revision; makes the document, or begins its next life.
+
+    A document that readers see keeps its name and collection until the flip.
+    """
+    moment = now()
+    row = _document(connection, admission.namespace, document_id)
+    _refuse_hidden(row)
+    stated = admission.options.metadata
+    pending = {
+        "file_name": safe_file_name(admission.file_name),
+        "collection": admission.options.collection,
+        "state": "pending",
+        "updated_at": moment,
+    }
+    if row is None or row.state == "erased":
+        pending |= {
+            "highest_published": 0,
+            "last_revision": 1 if row is None else row.last_revision + 1,
+            "metadata": dump_model(stated),
+            "metadata_at": None,
+            "inferred": "{}",
+            "effective": dump_model(stated),
+            "erasure_id": None,
+            "created_at": moment,
+        }
+    elif row.highest_published == 0:
+        merged = overlaid(load_metadata(row.metadata), stated)
+        pending |= {
+            "last_revision": row.last_revision + 1,
+            "metadata": dump_model(merged),
+            "effective": dump_model(effective(merged, {})),
+        }
+    else:
+        pending = {"last_revision": row.last_revision + 1, "updated_at": moment}
+    if row is None:
+        key = {"namespace": admission.namespace, "document_id": document_id}
+        connection.execute(insert(document).values(key | pending))
+    else:
+        this = of_document(document, admission.namespace, document_id)
+        connection.execute(update(document).where(this).values(pending))
+    return int(str(pending["last_revision"]))
+
+
+def _insert(
+    connection: Connection,
+    admission: Admission,
+    document_id: str,
+    number: int,
+    identity: str | None,
+) -> JobRecord:
+    moment = now()
+    job_id = new_id("job")
+    shared = {
+        "namespace": admission.namespace,
+        "document_id": document_id,
+        "revision": number,
+        "job_id": job_id,
+        "file_name": safe_file_name(admission.file_name),
+        "created_at": moment,
+    }
+    revn = connection.execute(
+        insert(revision)
+        .values(
+            **shared,
+            state="accepted",
+            collection=admission.options.collection,
+            format="",
+            chunk_count=0,
+            counts="{}",
+            inferred="{}",
+            artefacts="{}",
+        )
+        .returning(revision.c.revn)
+    ).scalar_one()
+    row = connection.execute(
+        insert(job)
+        .values(
+            **shared,
+            revn=revn,
+            media_type=admission.media_type,
+            options=dump_model(admission.options),
+            state="waiting",
+            stage="gateway",
+            done=0,
+            total=0,
+            unit="stage",
+            attempt=1,
+            cancel_requested=False,
+            timings="{}",
+            traceparent=admission.traceparent,
+            identity=identity,
+            last_sequence=0,
+            updated_at=moment,
+        )
+        .returning(job)
+    ).one()
+    return job_record(row)
+
+
+def source_stored(connection: Connection, job_id: str, source: ArtefactRef) -> JobRecord:
+    """See `JobStore.source_stored`."""
+    stored = connection.execute(
+        update(job)
+        .where(job.c.job_id == job_id, job.c.state == "waiting", job.c.source.is_(None))
+        .values(source=dump_model(source), updated_at=now())
+        .returning(job)
+    ).first()
+    if stored is not None:
+        connection.execute(
+            update(revision).where(revision.c.revn == stored.revn).values(source=dump_model(source))
+        )
+        return job_record(stored)
+    row = connection.execute(select(job).where(job.c.job_id == job_id)).first()
+    if row is None:
+        raise CallerFault(Code.NOT_FOUND, f"there is no job {job_id}", 404)
+    return job_record(row)
+
+
+def unchanged(
+    connection: Connection, namespace: str, document_id: str, sha256: str, options: IngestOptions
+) -> JobRecord | None:
+    """See `JobStore.unchanged`: the newest revision is the newest whose source is known."""
+    row = connection.execute(
+        select(job, document.c.active_revision)
+        .join(document, same_document(document, job))
+        .where(
+            of_document(job, namespace, document_id),
+            job.c.source.is_not(None),
+            document.c.state.not_in(("erasing", "erased")),
+        )
+        .order_by(job.c.revision.desc())
+        .limit(1)
+    ).first()
+    if row is None or load_options(row.options) != options:
+        return None
+    source = load_ref(row.source)
+    wanted = row.state in ("waiting", "running") or (
+        row.state == "published" and row.active_revision == row.revision
+    )
+    equal = source is not None and source.sha256 == sha256
+    return job_record(row) if wanted and equal and not row.cancel_requested else None
+
+
+def discard(connection: Connection, job_id: str) -> None:
+    """See `JobStore.discard`: the number of the newest revision is free again."""
+    row = connection.execute(
+        delete(job)
+        .where(job.c.job_id == job_id, job.c.state == "waiting", job.c.source.is_(None))
+        .returning(job)
+    ).first()
+    if row is None:
+        return
+    connection.execute(delete(revision).where(revision.c.revn == row.revn))
+    this = of_document(document, row.namespace, row.document_id)
+    others = exists().where(of_document(job, row.namespace, row.document_id))
+    if connection.execute(select(others)).scalar_one():
+        connection.execute(
+            update(document)
+            .where(this, document.c.last_revision == row.revision)
+            .values(last_revision=row.revision - 1)
+        )
+    else:
+        connection.execute(delete(document).where(this))
+
+
+def release(connection: Connection, per_namespace: int, limit: int) -> list[JobRecord]:
+    """See `JobStore.release`: who has the fewest running comes first."""
+    running = (
+        select(job.c.namespace, func.count().label("n"))
+        .where(job.c.state == "running")
+        .group_by(job.c.namespace)
+        .subquery()
+    )
+    place = func.row_number().over(partition_by=job.c.namespace, order_by=job.c.revn)
+    waiting = (
+        select(job.c.job_id, job.c.namespace, job.c.revn, place.label("place"))
+        .where(job.c.state == "waiting", job.c.source.is_not(None))
+        .subquery()
+    )
+    slot = waiting.c.place + coalesce(running.c.n, 0)
+    chosen = (
+        connection.execute(
+            select(waiting.c.job_id)
+            .outerjoin(running, running.c.namespace == waiting.c.namespace)
+            .where(slot <= per_namespace)
+            .order_by(slot, waiting.c.revn)
+            .limit(max(0, limit))
+        )
+        .scalars()
+        .all()
+    )
+    if not chosen:
+        return []
+    moment = now()
+    rows = connection.execute(
+        update(job)
+        .where(job.c.job_id.in_(chosen), job.c.state == "waiting")
+        .values(state="running", updated_at=moment)
+        .returning(job)
+    )
+    records = {row.job_id: job_record(row) for row in rows}
+    return [records[job_id] for job_id in chosen if job_id in records]

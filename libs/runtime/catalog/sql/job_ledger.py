@@ -1,0 +1,257 @@
+"""How a job goes on and ends: its ledger of events, cancel, and what an end means."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, delete, exists, select, update
+
+from libs.contracts.api.documents import JobState
+from libs.contracts.events.base import now
+from libs.contracts.subjects import PIPELINE_STAGES
+from libs.runtime.catalog.jobs import JobEventRecord, JobRecord, LedgerEntry
+from libs.runtime.catalog.sql.database import upsert
+from libs.runtime.catalog.sql.records import dump, dump_model, job_record
+from libs.runtime.catalog.sql.schema import (
+    document,
+    job,
+    job_event,
+    job_shard,
+    of_document,
+    revision,
+    same_document,
+)
+
+_ORDER = {str(stage): place for place, stage in enumerate(PIPELINE_STAGES)}
+_RANK = {"waiting": 0, "running": 1}
+_ENDS: dict[str, JobState] = {
+    "indexer.published": "published",
+    "indexer.superseded": "superseded",
+}
+FINAL = ("published", "failed", "cancelled", "superseded")
+
+
+def record(connection: Connection, entry: LedgerEntry) -> JobRecord | None:
+    """See `JobStore.record`."""
+    row = connection.execute(select(job).where(job.c.job_id == entry.job_id)).first()
+    if row is None or not _append(connection, row, entry):
+        return None
+    state = _next_state(row.state, entry)
+    changes: dict[str, Any] = {
+        "state": state,
+        "updated_at": now(),
+        "last_sequence": row.last_sequence + 1,
+        "timings": _timings(row, entry),
+    }
+    if row.state not in FINAL:
+        changes |= _advance(row, entry)
+        if state in FINAL:
+            changes["error"] = dump_model(entry.error)
+    changed = connection.execute(
+        update(job).where(job.c.job_id == row.job_id).values(changes).returning(job)
+    ).one()
+    if state in FINAL and row.state not in FINAL:
+        settle(connection, changed)
+    return job_record(changed)
+
+
+def _name(entry: LedgerEntry) -> str:
+    return entry.event if "." in entry.event else f"{entry.stage}.{entry.event}"
+
+
+def _next_state(present: str, entry: LedgerEntry) -> str:
+    """The state after the entry: it only ever rises, and never leaves an end."""
+    name = _name(entry)
+    wanted = entry.state or _ENDS.get(name) or ("failed" if name.endswith(".failed") else None)
+    if wanted is None or present in FINAL:
+        return present
+    rises = _RANK.get(wanted, 2) > _RANK[present]
+    return wanted if rises else present
+
+
+def _append(connection: Connection, row: Row[Any], entry: LedgerEntry) -> bool:
+    """Add the line to the history; False when the event is there already."""
+    data = {
+        "stage": entry.stage,
+        "state": _next_state(row.state, entry),
+        "attempt": entry.attempt,
+        "progress": {"done": entry.done, "total": entry.total, "unit": entry.unit},
+        "error": None if entry.error is None else entry.error.model_dump(mode="json"),
+    }
+    line = _Line(row, entry.event_id, _name(entry), entry.occurred_at, data)
+    return line.insert(connection)
+
+
+@dataclass(frozen=True)
+class _Line:
+    row: Row[Any]
+    event_id: str
+    event: str
+    occurred_at: datetime
+    data: dict[str, Any]
+
+    def insert(self, connection: Connection) -> bool:
+        made = connection.execute(
+            upsert(job_event)
+            .values(
+                job_id=self.row.job_id,
+                sequence=self.row.last_sequence + 1,
+                event_id=self.event_id,
+                event=self.event,
+                occurred_at=self.occurred_at,
+                data=dump(self.data),
+            )
+            .on_conflict_do_nothing(index_elements=["job_id", "event_id"])
+        )
+        return made.rowcount == 1
+
+
+def _timings(row: Row[Any], entry: LedgerEntry) -> str:
+    elapsed = (entry.occurred_at - row.created_at).total_seconds()
+    return dump(orjson.loads(row.timings) | {_name(entry): round(max(0.0, elapsed), 3)})
+
+
+def _advance(row: Row[Any], entry: LedgerEntry) -> dict[str, Any]:
+    """Stage and progress after the entry; a stage already passed changes neither.
+
+    Within a stage, progress towards the same total does not go back.
+    """
+    if _ORDER.get(entry.stage, -1) < _ORDER.get(row.stage, -1):
+        return {}
+    changes: dict[str, Any] = {
+        "stage": entry.stage,
+        "attempt": max(row.attempt, entry.attempt),
+    }
+    if entry.total:
+        same = (row.stage, row.unit, row.total) == (entry.stage, entry.unit, entry.total)
+        changes["done"] = max(row.done, entry.done) if same else entry.done
+        changes |= {"total": entry.total, "unit": entry.unit}
+    if entry.announced is not None:
+        changes["announced_subject"], changes["announced_body"] = entry.announced
+    return changes
+
+
+def settle(connection: Connection, row: Row[Any]) -> None:
+    """What the end of a job means for its shards, its revision and its document."""
+    if row.state != "failed":
+        connection.execute(delete(job_shard).where(job_shard.c.job_id == row.job_id))
+    if row.state == "published":
+        return
+    ended = "superseded" if row.state == "superseded" else "failed"
+    connection.execute(
+        update(revision)
+        .where(revision.c.revn == row.revn, revision.c.state.in_(("accepted", "staged")))
+        .values(state=ended)
+    )
+    others = exists().where(
+        of_document(job, row.namespace, row.document_id),
+        job.c.state.in_(("waiting", "running")),
+    )
+    connection.execute(
+        update(document)
+        .where(
+            of_document(document, row.namespace, row.document_id),
+            document.c.state == "pending",
+            ~others,
+        )
+        .values(state="failed", updated_at=now())
+    )
+
+
+def request_cancel(connection: Connection, namespace: str, job_id: str) -> JobRecord | None:
+    """See `JobStore.request_cancel`; too late once the revision is published."""
+    row = connection.execute(
+        select(job, revision.c.state.label("revision_state"))
+        .outerjoin(revision, revision.c.revn == job.c.revn)
+        .where(job.c.namespace == namespace, job.c.job_id == job_id)
+    ).first()
+    if row is None:
+        return None
+    if row.state == "waiting":
+        return job_record(cancel(connection, row))
+    if row.state == "running" and row.revision_state != "published":
+        row = connection.execute(
+            update(job)
+            .where(job.c.job_id == job_id)
+            .values(cancel_requested=True, updated_at=now())
+            .returning(job)
+        ).one()
+    return job_record(row)
+
+
+def cancel(connection: Connection, row: Row[Any]) -> Row[Any]:
+    """End a job as cancelled, with a line in its history; the row afterwards."""
+    moment = now()
+    data = {"stage": row.stage, "state": "cancelled", "attempt": row.attempt, "error": None}
+    _Line(row, "gateway.cancelled", "gateway.cancelled", moment, data).insert(connection)
+    changed = connection.execute(
+        update(job)
+        .where(job.c.job_id == row.job_id)
+        .values(
+            state="cancelled",
+            cancel_requested=True,
+            updated_at=moment,
+            last_sequence=row.last_sequence + 1,
+        )
+        .returning(job)
+    ).one()
+    settle(connection, changed)
+    return changed
+
+
+def reopen(connection: Connection, job_id: str) -> JobRecord | None:
+    """See `JobStore.reopen`."""
+    row = connection.execute(
+        select(job)
+        .join(document, same_document(document, job))
+        .join(revision, revision.c.revn == job.c.revn)
+        .where(
+            job.c.job_id == job_id,
+            job.c.state == "failed",
+            document.c.state.in_(("pending", "active", "failed")),
+            revision.c.state != "collected",
+        )
+    ).first()
+    if row is None:
+        return None
+    moment = now()
+    name = "gateway.reopened"
+    data = {"stage": row.stage, "state": "running", "attempt": row.attempt + 1, "error": None}
+    _Line(row, f"{name}:{row.last_sequence + 1}", name, moment, data).insert(connection)
+    connection.execute(
+        update(revision)
+        .where(revision.c.revn == row.revn, revision.c.state == "failed")
+        .values(state="accepted")
+    )
+    connection.execute(
+        update(document)
+        .where(of_document(document, row.namespace, row.document_id), document.c.state == "failed")
+        .values(state="pending", updated_at=moment)
+    )
+    changed = connection.execute(
+        update(job)
+        .where(job.c.job_id == job_id)
+        .values(
+            state="running",
+            error=None,
+            attempt=row.attempt + 1,
+            updated_at=moment,
+            last_sequence=row.last_sequence + 1,
+        )
+        .returning(job)
+    ).one()
+    return job_record(changed)
+
+
+def history(connection: Connection, job_id: str, after: int = 0) -> list[JobEventRecord]:
+    """See `JobStore.history`."""
+    rows = connection.execute(
+        select(job_event)
+        .where(job_event.c.job_id == job_id, job_event.c.sequence > after)
+        .order_by(job_event.c.sequence)
+    )
+    return [
+        JobEventRecord(row.sequence, row.event, row.occurred_at, orjson.loads(row.data))
+        for row in rows
+    ]

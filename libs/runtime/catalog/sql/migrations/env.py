@@ -1,0 +1,13 @@
+"""Run by Alembic: migrates over the connection, and within the transaction, of the caller."""
+
+from alembic import context
+
+from libs.runtime.catalog.sql.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,
+    transactional_ddl=False,
+)
+context.run_migrations()

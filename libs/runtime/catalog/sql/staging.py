@@ -1,0 +1,195 @@
+"""Writing a revision's chunks and sections, in batches, by one writer at a time.
+
+A writer takes the revision by a token; a later writer takes it over, and the earlier
+one's next batch is refused. The digest of what was staged is stored with the last batch,
+so that staging the same again writes nothing: rows that readers see are never touched.
+"""
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+
+from libs.contracts.artefacts.chunk import REFERENCE, Chunk, digest_ids
+from libs.contracts.artefacts.nav import NavSection
+from libs.contracts.faults import Code, StaleFault
+from libs.runtime.catalog.sql.database import Database
+from libs.runtime.catalog.sql.schema import chunk, document, revision, same_document, section
+
+BATCH = 500
+
+_Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The rows of a revision; `digest` is over all of them, `id_digest` over chunk ids."""
+
+    revn: int
+    chunks: _Rows
+    sections: _Rows
+    digest: str
+    id_digest: str
+
+
+def embedding_text(path: str, content: str) -> str:
+    """What is embedded of a chunk: its heading path and its text, without references."""
+    return f"{path}\n{REFERENCE.sub(' ', content)}".strip()
+
+
+def embedding_hash(text: str) -> str:
+    """The key under which a text's vector is cached."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def rows_of(revn: int, chunks: list[Chunk], root: NavSection) -> Staged:
+    """The rows to write; `ValueError` when an id or a place stands twice."""
+    ids = [one.chunk_id for one in chunks]
+    if len(set(ids)) < len(ids) or len({one.order for one in chunks}) < len(ids):
+        raise ValueError(f"chunks of revision {revn} repeat an id or an order")
+    chunk_rows = [_chunk_row(revn, one) for one in chunks]
+    section_rows = list(_section_rows(revn, root))
+    state = hashlib.sha256()
+    for row in (*chunk_rows, *section_rows):
+        state.update(f"{row['ord']}\x1f{row['body']}\x1e".encode())
+    return Staged(revn, chunk_rows, section_rows, state.hexdigest(), digest_ids(ids))
+
+
+def _chunk_row(revn: int, one: Chunk) -> dict[str, Any]:
+    path = " > ".join(one.path).replace("\0", "")
+    return {
+        "revn": revn,
+        "ord": one.order,
+        "chunk_id": one.chunk_id,
+        "type": one.type,
+        "content_hash": one.metadata.content_hash,
+        "embed_hash": embedding_hash(embedding_text(path, one.content)),
+        "path": path,
+        "body": one.model_dump_json(),
+    }
+
+
+def _section_rows(revn: int, root: NavSection) -> Iterator[dict[str, Any]]:
+    waiting: list[tuple[NavSection, int | None]] = [(root, None)]
+    place = 0
+    while waiting:
+        one, parent = waiting.pop()
+        yield {
+            "revn": revn,
+            "ord": place,
+            "parent": parent,
+            "section_id": one.section_id,
+            "level": one.level,
+            "body": one.model_copy(update={"children": []}).model_dump_json(),
+        }
+        waiting.extend((child, place) for child in reversed(one.children))
+        place += 1
+
+
+async def stage(database: Database, revn: int, chunks: list[Chunk], root: NavSection) -> None:
+    """See `ChunkStore.stage`."""
+    staged = await asyncio.to_thread(rows_of, revn, chunks, root)
+    token = secrets.token_hex(8)
+    if len(staged.chunks) + len(staged.sections) <= BATCH:
+        await database.write(_stage_at_once, staged, token)
+    elif await database.write(_begin_stage, staged, token):
+        await remove_chunks(database, [revn], token)
+        for table, rows in ((chunk, staged.chunks), (section, staged.sections)):
+            for start in range(0, len(rows), BATCH):
+                await database.write(_put, table, revn, token, rows[start : start + BATCH])
+        await database.write(_end_stage, staged, token)
+
+
+def _stage_at_once(connection: Connection, staged: Staged, token: str) -> None:
+    if _begin_stage(connection, staged, token):
+        connection.execute(delete(chunk).where(chunk.c.revn == staged.revn))
+        connection.execute(delete(section).where(section.c.revn == staged.revn))
+        _put(connection, chunk, staged.revn, token, staged.chunks)
+        _put(connection, section, staged.revn, token, staged.sections)
+        _end_stage(connection, staged, token)
+
+
+def _begin_stage(connection: Connection, staged: Staged, token: str) -> bool:
+    """Take the revision; False when exactly this is staged already."""
+    row = connection.execute(
+        select(revision.c.state, revision.c.stage_digest, document.c.state.label("document_state"))
+        .join(document, same_document(document, revision))
+        .where(revision.c.revn == staged.revn)
+    ).first()
+    if row is None or row.document_state in ("erasing", "erased"):
+        raise StaleFault(Code.ERASED, f"revision {staged.revn} is erased")
+    if row.state in ("accepted", "staged", "published") and row.stage_digest == staged.digest:
+        return False
+    if row.state not in ("accepted", "staged"):
+        raise StaleFault(Code.SUPERSEDED, f"revision {staged.revn} is {row.state}")
+    connection.execute(
+        update(revision)
+        .where(revision.c.revn == staged.revn)
+        .values(state="accepted", stage_token=token, stage_digest=None, chunk_digest=None)
+    )
+    return True
+
+
+def _hold(connection: Connection, revn: int, token: str) -> None:
+    """Raise unless this writer still has the revision."""
+    held = select(revision.c.revn).where(revision.c.revn == revn, revision.c.stage_token == token)
+    if connection.execute(held).first() is None:
+        raise StaleFault(Code.SUPERSEDED, f"revision {revn} is being staged by another attempt")
+
+
+def _put(connection: Connection, table: Table, revn: int, token: str, rows: _Rows) -> None:
+    _hold(connection, revn, token)
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _end_stage(connection: Connection, staged: Staged, token: str) -> None:
+    _hold(connection, staged.revn, token)
+    connection.execute(
+        update(revision)
+        .where(revision.c.revn == staged.revn, revision.c.state == "accepted")
+        .values(
+            state="staged",
+            stage_token=None,
+            stage_digest=staged.digest,
+            chunk_digest=staged.id_digest,
+            chunk_count=len(staged.chunks),
+        )
+    )
+
+
+async def remove_chunks(database: Database, revns: list[int], token: str | None = None) -> int:
+    """Remove chunks and sections of these revisions, in batches; how many chunks went.
+
+    With a token, only while its writer has the revision.
+    """
+    gone = 0
+    for revn in revns:
+        top = await database.write(_clear_sections, revn, token)
+        for start in range(0, top + 1, 4 * BATCH):
+            gone += await database.write(_clear_chunks, revn, start, token)
+    return gone
+
+
+def _clear_sections(connection: Connection, revn: int, token: str | None) -> int:
+    """The highest order of a chunk that is left to be removed, -1 for none."""
+    if token is not None:
+        _hold(connection, revn, token)
+    connection.execute(delete(section).where(section.c.revn == revn))
+    connection.execute(
+        update(revision).where(revision.c.revn == revn).values(stage_digest=None, chunk_digest=None)
+    )
+    top = select(func.max(chunk.c.ord)).where(chunk.c.revn == revn)
+    found = connection.execute(top).scalar_one()
+    return -1 if found is None else int(found)
+
+
+def _clear_chunks(connection: Connection, revn: int, start: int, token: str | None) -> int:
+    if token is not None:
+        _hold(connection, revn, token)
+    window = chunk.c.ord.between(start, start + 4 * BATCH - 1)
+    return connection.execute(delete(chunk).where(chunk.c.revn == revn, window)).rowcount

@@ -1,0 +1,192 @@
+"""The graph in the catalog's own tables."""
+
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, delete, func, insert, or_, select
+
+from libs.runtime.catalog.sql.catalog import SqlCatalog
+from libs.runtime.catalog.sql.records import dump
+from libs.runtime.catalog.sql.schema import graph_edge, graph_keyword, graph_node
+from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
+
+MAX_KEYWORDS = 10_000
+BATCH = 500
+
+
+def _check_keywords(keywords: frozenset[str]) -> None:
+    if len(keywords) > MAX_KEYWORDS:
+        raise ValueError(f"{len(keywords)} keywords of one node: at most {MAX_KEYWORDS}")
+
+
+def _check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
+    for edge in edges:
+        if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
+            raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")
+
+
+def _clear(connection: Connection, namespace: str, revns: list[int]) -> int:
+    """Remove nodes, their keywords and edges; how many nodes went."""
+    for column in (graph_edge.c.revn_a, graph_edge.c.revn_b):
+        connection.execute(
+            delete(graph_edge).where(graph_edge.c.namespace == namespace, column.in_(revns))
+        )
+    connection.execute(
+        delete(graph_keyword).where(
+            graph_keyword.c.namespace == namespace, graph_keyword.c.revn.in_(revns)
+        )
+    )
+    return connection.execute(
+        delete(graph_node).where(graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns))
+    ).rowcount
+
+
+def _write_node(
+    connection: Connection, namespace: str, node: GraphNode, edges: list[GraphEdge]
+) -> None:
+    _clear(connection, namespace, [node.revn])
+    connection.execute(
+        insert(graph_node).values(namespace=namespace, revn=node.revn, document_id=node.document_id)
+    )
+    if node.keywords:
+        connection.execute(
+            insert(graph_keyword),
+            [
+                {"namespace": namespace, "keyword": keyword, "revn": node.revn}
+                for keyword in sorted(node.keywords)
+            ],
+        )
+    ends = sorted({revn for edge in edges for revn in (edge.revn_a, edge.revn_b)})
+    present = set(
+        connection.execute(
+            select(graph_node.c.revn).where(
+                graph_node.c.namespace == namespace, graph_node.c.revn.in_(ends)
+            )
+        ).scalars()
+    )
+    rows = {
+        edge.edge_id: _edge_row(namespace, edge)
+        for edge in edges
+        if {edge.revn_a, edge.revn_b} <= present
+    }
+    if rows:
+        connection.execute(insert(graph_edge), list(rows.values()))
+
+
+def _edge_row(namespace: str, edge: GraphEdge) -> dict[str, Any]:
+    return {
+        "namespace": namespace,
+        "revn_a": min(edge.revn_a, edge.revn_b),
+        "revn_b": max(edge.revn_a, edge.revn_b),
+        "score": edge.score,
+        "shared": dump(list(edge.shared)),
+    }
+
+
+def _candidates(
+    connection: Connection, namespace: str, keywords: frozenset[str], minimum: int, limit: int
+) -> list[GraphNode]:
+    shared = func.count()
+    found = connection.execute(
+        select(graph_keyword.c.revn)
+        .where(graph_keyword.c.namespace == namespace, graph_keyword.c.keyword.in_(keywords))
+        .group_by(graph_keyword.c.revn)
+        .having(shared >= minimum)
+        .order_by(shared.desc(), graph_keyword.c.revn)
+        .limit(limit)
+    )
+    revns = list(found.scalars())
+    words: dict[int, set[str]] = {revn: set() for revn in revns}
+    for revn, keyword in connection.execute(
+        select(graph_keyword.c.revn, graph_keyword.c.keyword).where(
+            graph_keyword.c.namespace == namespace, graph_keyword.c.revn.in_(revns)
+        )
+    ):
+        words[revn].add(keyword)
+    names = {
+        row.revn: row.document_id
+        for row in connection.execute(
+            select(graph_node).where(
+                graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns)
+            )
+        )
+    }
+    return [GraphNode(revn, names[revn], frozenset(words[revn])) for revn in revns]
+
+
+def _neighbours(connection: Connection, namespace: str, revn: int, limit: int) -> list[Neighbour]:
+    other = (graph_edge.c.revn_a + graph_edge.c.revn_b - revn).label("other")
+    rows = connection.execute(
+        select(other, graph_node.c.document_id, graph_edge.c.score, graph_edge.c.shared)
+        .join(
+            graph_node,
+            (graph_node.c.namespace == graph_edge.c.namespace) & (graph_node.c.revn == other),
+        )
+        .where(
+            graph_edge.c.namespace == namespace,
+            or_(graph_edge.c.revn_a == revn, graph_edge.c.revn_b == revn),
+        )
+        .order_by(graph_edge.c.score.desc(), other)
+        .limit(limit)
+    )
+    return [
+        Neighbour(end, document_id, score, tuple(orjson.loads(shared)))
+        for end, document_id, score, shared in rows
+    ]
+
+
+def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str]:
+    node = select(graph_node.c.revn).where(
+        graph_node.c.namespace == namespace, graph_node.c.revn == revn
+    )
+    if connection.execute(node).first() is None:
+        return 0, ""
+    rows = connection.execute(
+        select(graph_edge.c.revn_a, graph_edge.c.revn_b).where(
+            graph_edge.c.namespace == namespace,
+            or_(graph_edge.c.revn_a == revn, graph_edge.c.revn_b == revn),
+        )
+    )
+    return graph_digest(revn, [f"{one}:{other}" for one, other in rows])
+
+
+class CatalogGraph:
+    """The `GraphStore` over a catalog's database, which it closes with itself."""
+
+    def __init__(self, catalog: SqlCatalog) -> None:
+        self._catalog = catalog
+
+    async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
+        """See the port; more than `MAX_KEYWORDS` keywords raise `ValueError`."""
+        _check_keywords(node.keywords)
+        _check_edges(node, edges)
+        await self._catalog.database.write(_write_node, namespace, node, edges)
+
+    async def candidates(
+        self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
+    ) -> list[GraphNode]:
+        """See the port."""
+        _check_keywords(keywords)
+        return await self._catalog.database.read(
+            _candidates, namespace, keywords, minimum_shared, limit
+        )
+
+    async def neighbours(self, namespace: str, revn: int, limit: int) -> list[Neighbour]:
+        """See the port."""
+        return await self._catalog.database.read(_neighbours, namespace, revn, limit)
+
+    async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
+        """See the port."""
+        return await self._catalog.database.read(_digest, namespace, revn)
+
+    async def remove(self, namespace: str, revns: list[int]) -> int:
+        """See the port."""
+        gone = 0
+        for start in range(0, len(revns), BATCH):
+            some = revns[start : start + BATCH]
+            gone += await self._catalog.database.write(_clear, namespace, some)
+        return gone
+
+    async def close(self) -> None:
+        """See the port."""
+        await self._catalog.close()
