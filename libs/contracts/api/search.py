@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from libs.contracts.artefacts.chunk import ChunkType
 from libs.contracts.artefacts.rows import Box
 from libs.contracts.base import Contract, Request
-from libs.contracts.tokens import Collection, DocumentId, Namespace, RunId
+from libs.contracts.tokens import Collection, DocumentId, Namespace, Revision, RunId
 
 MAX_QUERY_CHARS = 4096
 
@@ -203,7 +203,7 @@ class VerifyRequest(Request):
     """Does this citation still say this?"""
 
     document_id: DocumentId
-    revision: int = Field(ge=1)
+    revision: Revision
     chunk_id: str = Field(max_length=128)
     content_hash: str = Field(max_length=80)
     quote: str | None = Field(default=None, max_length=20_000)

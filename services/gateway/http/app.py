@@ -7,11 +7,32 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from services.gateway.deps import Deps
-from services.gateway.http import documents, errors, health, jobs
+from services.gateway.http import (
+    documents,
+    erasures,
+    errors,
+    health,
+    jobs,
+    pages,
+    reading,
+    runs,
+    search,
+    uploads,
+)
 from services.gateway.http.guard import Gate, GuardedRoute
 from services.gateway.http.observe import Observe
 
-ROUTERS = (documents.router, jobs.router, health.router)
+ROUTERS = (
+    documents.router,
+    uploads.router,
+    jobs.router,
+    reading.router,
+    erasures.router,
+    search.router,
+    runs.router,
+    health.router,
+    pages.router,
+)
 
 
 class Gateway(FastAPI):
@@ -38,6 +59,7 @@ def create_app(deps: Deps) -> FastAPI:
         summary="Documents in, cited evidence out.",
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
     )
     app.router.route_class = GuardedRoute

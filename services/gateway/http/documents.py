@@ -22,7 +22,15 @@ from services.gateway.deps import Deps
 from services.gateway.erasure import begin_erasure
 from services.gateway.http.errors import not_found
 from services.gateway.http.guard import GuardedRoute, needs
-from services.gateway.http.params import Cursor, DepsDep, Id, Limit, Namespaced, reply
+from services.gateway.http.params import (
+    Cursor,
+    DepsDep,
+    Id,
+    Limit,
+    Namespaced,
+    RevisionNumber,
+    reply,
+)
 from services.gateway.http.receive import arrival_of
 from services.gateway.http.views import document_view, revision_view
 from services.gateway.links import erasure_path
@@ -135,7 +143,9 @@ async def list_revisions(ns: Namespaced, document_id: Id, deps: DepsDep) -> Resp
     response_model=DocumentView,
     openapi_extra=needs("writer"),
 )
-async def activate(ns: Namespaced, document_id: Id, number: int, deps: DepsDep) -> Response:
+async def activate(
+    ns: Namespaced, document_id: Id, number: RevisionNumber, deps: DepsDep
+) -> Response:
     """Roll back, or forward, to a published revision that is still kept."""
     await visible(deps, ns, document_id)
     if await deps.stores.catalog.documents.activate(ns, document_id, number) is None:

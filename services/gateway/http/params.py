@@ -30,6 +30,7 @@ def _known_shape(value: str) -> str:
 DepsDep = Annotated[Deps, Depends(_deps_of)]
 Namespaced = Annotated[str, Path(description="the namespace of the key")]
 Id = Annotated[str, Path(), AfterValidator(_known_shape)]
+RevisionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE, description="items a page")]
 Cursor = Annotated[
     str | None, Query(max_length=128, pattern=TOKEN_PATTERN, description="`next_cursor` of a page")

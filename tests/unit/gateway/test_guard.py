@@ -4,6 +4,7 @@ import re
 
 import httpx
 import pytest
+import structlog
 
 from tests.support.gateway_fakes import World
 
@@ -159,8 +160,10 @@ async def test_our_bug_answers_500_without_internals(monkeypatch: pytest.MonkeyP
         raise RuntimeError("secret detail of a table")
 
     monkeypatch.setattr(world.jobs, "select", broken)
-    async with world.client() as client:
-        answer = await client.get("/v1/namespaces/acme/jobs")
+    with structlog.testing.capture_logs() as logs:
+        async with world.client() as client:
+            answer = await client.get("/v1/namespaces/acme/jobs")
+    assert [line["error"] for line in logs if line["log_level"] == "error"] == ["RuntimeError"]
     assert answer.status_code == 500
     assert answer.json()["code"] == "internal"
     assert answer.json()["who"] == "us"

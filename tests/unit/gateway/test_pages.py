@@ -1,0 +1,49 @@
+"""Documentation and probes fetch nothing and run nothing."""
+
+import re
+
+from libs.contracts.faults import Code, Fault
+from services.gateway.deps import Deps
+from services.gateway.http.app import create_app
+from tests.support.gateway_fakes import World
+
+
+async def test_pages_are_self_contained() -> None:
+    world = World()
+    async with world.client(role=None) as client:
+        for path in ("/", "/docs"):
+            page = await client.get(path)
+            assert page.status_code == 200
+            assert "<script" not in page.text
+            assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page.text)
+            assert "default-src 'none'" in page.headers["content-security-policy"]
+        docs = await client.get("/docs")
+        schema = (await client.get("/openapi.json")).json()
+    for path in schema["paths"]:
+        assert path in docs.text, path
+
+
+async def test_the_schema_says_who_may_call_what() -> None:
+    world = World()
+    operation = world.app.openapi()["paths"]["/v1/namespaces/{ns}/documents"]["post"]
+    assert operation["x-role"] == "writer"
+    assert operation["security"] == [{"bearer": []}]
+    assert "multipart/form-data" in operation["requestBody"]["content"]
+
+
+async def test_probes() -> None:
+    world = World()
+
+    async def away() -> None:
+        raise Fault(Code.STORE_AWAY, "the catalog is away")
+
+    broken = Deps(world.deps.bus, world.deps.stores, world.settings, checks={"catalog": away})
+    async with world.client(role=None) as client:
+        assert (await client.get("/healthz")).text == "ok\n"
+        assert (await client.get("/readyz")).json()["ready"] is True
+        assert "groundwire_http_requests_total" in (await client.get("/metrics")).text
+    world.app = create_app(broken)
+    async with world.client(role=None) as client:
+        answer = await client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["failed"] == {"catalog": "the catalog is away"}
