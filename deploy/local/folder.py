@@ -89,10 +89,10 @@ class DataFolder:
         for note in self.run.glob("*.json"):
             note.unlink(missing_ok=True)
 
-    def probe_port(self, stage: str, pid: int | None) -> int | None:
-        """Where a service answers its probes; None until this very process has said so."""
+    def noted(self, stage: str) -> tuple[int, int] | None:
+        """Process id and probe port that a service noted last; None when it did not."""
         try:
             note = json.loads((self.run / f"{stage}.json").read_text(encoding="utf-8"))
-            return int(note["probe_port"]) if note["pid"] == pid else None
+            return int(note["pid"]), int(note["probe_port"])
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -6,10 +6,16 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from deploy.local.generated import client
+from deploy.local.generated import asyncapi, client, licences, permissions, subjects
 from deploy.local.house import ROOT
 
-GENERATORS = (client.render,)
+GENERATORS = (
+    client.render,
+    subjects.render,
+    asyncapi.render,
+    permissions.render,
+    licences.render,
+)
 
 
 def _formatted(path: Path, text: str) -> str:

@@ -38,19 +38,22 @@ def service_main(stage: str) -> Callable[[], None]:
     return run
 
 
-def is_ready(folder: DataFolder, child: Child) -> bool:
-    """Whether a service says of itself that it can work."""
-    port = folder.probe_port(child.name, child.pid)
-    if port is None:
-        return False
+def ready_at(port: int) -> bool:
+    """Whether the service that answers its probes there says that it can work."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=1.0)
     try:
         connection.request("GET", "/readyz")
         return connection.getresponse().status == 200
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+
+
+def is_ready(folder: DataFolder, child: Child) -> bool:
+    """Whether this very process, not one before it, is ready."""
+    note = folder.noted(child.name)
+    return note is not None and note[0] == child.pid and ready_at(note[1])
 
 
 class Stack:

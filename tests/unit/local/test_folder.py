@@ -50,13 +50,14 @@ held = DataFolder(Path({str(folder.root)!r})).lock("http://127.0.0.1:1")
         assert json.loads((folder.run / "lock").read_text())["pid"] == os.getpid()
 
 
-def test_a_note_of_an_earlier_process_is_not_believed(folder: DataFolder) -> None:
+def test_notes_of_services_are_read_and_broken_ones_ignored(folder: DataFolder) -> None:
     (folder.run / "parser.json").write_text('{"pid": 41, "probe_port": 5001}')
-    assert folder.probe_port("parser", 41) == 5001
-    assert folder.probe_port("parser", 42) is None
-    assert folder.probe_port("chunker", 41) is None
     (folder.run / "chunker.json").write_text("[")
-    assert folder.probe_port("chunker", 41) is None
+    assert folder.noted("parser") == (41, 5001)
+    assert folder.noted("chunker") is None
+    assert folder.noted("gateway") is None
+    folder.forget_runs()
+    assert folder.noted("parser") is None
 
 
 def test_the_local_key_is_made_once_and_readable_for_this_user_alone(folder: DataFolder) -> None:

@@ -1,0 +1,68 @@
+"""`.env.example`: every setting of every service, with its default and what it is for."""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from libs.contracts.subjects import Stage
+from libs.runtime.settings import Settings
+
+TARGET = Path(".env.example")
+
+_HEAD = """\
+# Every setting, with its default. Copy to `.env` and uncomment what you change; environment
+# variables win over the file. Written from the settings classes by `make fix`.
+"""
+_STANDARD = """\
+# --- OpenTelemetry, as its specification names them ---
+
+# where spans are sent; without it nothing leaves the process
+# OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318
+# which share of traces is kept, such as parentbased_traceidratio with OTEL_TRACES_SAMPLER_ARG
+# OTEL_TRACES_SAMPLER=parentbased_always_on
+# OTEL_TRACES_SAMPLER_ARG=
+"""
+
+
+def _text(value: Any) -> str:
+    if value is None or value is PydanticUndefined:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _lines(name: str, field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True, validated_data={})
+    return f"# {field.description or name}\n# GROUNDWIRE_{name.upper()}={_text(default)}\n"
+
+
+def _section(title: str, fields: dict[str, FieldInfo]) -> str:
+    body = "".join(_lines(name, field) for name, field in fields.items())
+    return f"# --- {title} ---\n\n{body}"
+
+
+def settings_of(stage: str) -> type[Settings]:
+    """The settings class of a service."""
+    found: type[Settings] = importlib.import_module(f"services.{stage}.settings").Settings
+    return found
+
+
+def render(_root: Path) -> dict[Path, str]:
+    """The file: shared settings, then those of each service."""
+    sections = [_HEAD, _section("shared by all services", Settings.model_fields)]
+    for stage in Stage:
+        own = {
+            name: field
+            for name, field in settings_of(stage).model_fields.items()
+            if name not in Settings.model_fields
+        }
+        if own:
+            sections.append(_section(stage, own))
+    return {TARGET: "\n".join((*sections, _STANDARD))}
