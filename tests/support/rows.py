@@ -44,8 +44,34 @@ def table(grid: Sequence[Sequence[str]], *, header: bool = True) -> dict[str, An
 
 
 WORDS = st.sampled_from(
-    "plan. market growth, 총칙은 제1조의 효력이 있다. 그리고 (see e.g. Fig. 3) U.S. data? 예산안! "
-    "[[image:x]] [[table:y a.b.c 3.14 …… … “quoted.” line\nbreak x\n\ny 表。又 \x00nul".split(" ")
+    [
+        "plan.",
+        "market",
+        "growth,",
+        "총칙은",
+        "제1조의",
+        "효력이",
+        "있다.",
+        "그리고",
+        "(see",
+        "e.g.",
+        "Fig.",
+        "3)",
+        "U.S.",
+        "data?",
+        "예산안!",
+        "[[image:x]]",
+        "[[table:y",
+        "a.b.c",
+        "3.14",
+        "……",
+        "…",
+        "“quoted.”",
+        "line\nbreak",
+        "x\n\ny",
+        "表。又",
+        "\x00nul",
+    ]
 )
 TEXTS = st.one_of(
     st.lists(WORDS, max_size=60).map(" ".join),

@@ -1,0 +1,28 @@
+"""The chunker: rows in, chunks and navigation out. Wiring only."""
+
+from functools import partial
+
+from libs.contracts.events import DocumentParsed
+from libs.contracts.subjects import CHUNK, Stage
+from libs.runtime.inference.tokens import TokenCounter
+from libs.runtime.service import Service, run
+from services.chunker.handlers import Deps, on_parsed
+from services.chunker.settings import Settings
+
+
+def build(service: Service) -> None:
+    """Wire the service."""
+    settings = service.settings
+    assert isinstance(settings, Settings)
+    counter = TokenCounter(settings.models_dir())
+    deps = Deps(service.bus, service.stores.objects, counter.count_many, settings.sizes())
+    service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=settings.chunker_workers)
+
+
+def main() -> None:
+    """Run the service."""
+    run(Stage.CHUNKER, Settings, build)
+
+
+if __name__ == "__main__":
+    main()

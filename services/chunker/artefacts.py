@@ -1,0 +1,215 @@
+"""The four artefacts of a revision that the chunker writes: all from rows, nothing else."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from libs.contracts.artefacts.chunk import Chunk, Chunks, digest_ids
+from libs.contracts.artefacts.manifest import (
+    Hierarchy,
+    HierarchyNode,
+    Manifest,
+    SourceInfo,
+    Statistics,
+)
+from libs.contracts.artefacts.nav import DocNav, NavResource, NavSection
+from libs.contracts.artefacts.profile import Profile
+from libs.contracts.artefacts.rows import Row
+from libs.contracts.base import Contract
+from libs.contracts.faults import Code, DocumentFault
+from services.chunker.build import SectionChunks, build_chunks
+from services.chunker.cut import Sizes
+from services.chunker.keywords import CHUNK_KEYWORDS, DOCUMENT_KEYWORDS, top, weigh
+from services.chunker.summary import SUMMARY_CHARACTERS, best_sentence
+from services.chunker.text import CountMany, one_line, shorten
+from services.chunker.tree import Section, build_tree, document_title, visible
+
+TITLE_WEIGHT = 3
+"""A word of a heading counts like so many in the text when keywords of a document are chosen."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """How the rows were made and are to be cut, as the manifest records it."""
+
+    document_id: str
+    revision: int
+    engine: str
+    versions: Mapping[str, str]
+    sizes: Sizes
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """What a revision is found and read by."""
+
+    chunks: Chunks
+    nav: DocNav
+    manifest: Manifest
+    hierarchy: Hierarchy
+
+    def files(self) -> dict[str, Contract]:
+        """The artefacts by their name inside the revision."""
+        return {
+            "chunks.json": self.chunks,
+            "doc_nav.json": self.nav,
+            "manifest.json": self.manifest,
+            "hierarchy.json": self.hierarchy,
+        }
+
+
+def build_artefacts(
+    profile: Profile,
+    rows: Sequence[Row],
+    made: Made,
+    count_many: CountMany,
+    asset_hashes: Mapping[str, str],
+) -> Artefacts:
+    """Chunks, navigation, manifest and hierarchy of a document: equal input, equal output.
+
+    Raises `DocumentFault(NO_CONTENT)` when nothing in the rows can be retrieved.
+    """
+    seen = visible(rows)
+    root = build_tree(seen, document_title(seen, profile.title, profile.file_name))
+    sections = build_chunks(root, count_many, made.sizes, asset_hashes, profile.language)
+    chunks = [chunk for section in sections for chunk in section.chunks]
+    if not chunks:
+        raise DocumentFault(
+            Code.NO_CONTENT,
+            "the file holds no visible text, table or image: send one that does, or a scan "
+            "with an OCR engine configured",
+        )
+    keywords = _document_keywords(sections)
+    nav = _nav(profile, made, sections, keywords)
+    hierarchy = Hierarchy(title=root.title, children=_hierarchy(root))
+    manifest = Manifest(
+        document_id=made.document_id,
+        revision=made.revision,
+        source=_source(profile),
+        statistics=_statistics(rows, chunks, sections),
+        engine=made.engine,
+        versions=dict(sorted(made.versions.items())),
+        options={
+            "chunk_target_tokens": str(made.sizes.target),
+            "chunk_max_tokens": str(made.sizes.limit),
+        },
+        keywords=keywords,
+        chunk_digest=digest_ids(c.chunk_id for c in chunks),
+        HIERARCHY=hierarchy,
+    )
+    return Artefacts(Chunks(chunks=chunks), nav, manifest, hierarchy)
+
+
+def _document_keywords(sections: Sequence[SectionChunks]) -> list[str]:
+    total: Counter[str] = Counter()
+    for section in sections:
+        total.update(section.weights)
+        for word, weight in weigh(section.section.title).items():
+            total[word] += TITLE_WEIGHT * weight
+    return top(total, DOCUMENT_KEYWORDS)
+
+
+def _nav(
+    profile: Profile, made: Made, sections: Sequence[SectionChunks], keywords: Sequence[str]
+) -> DocNav:
+    by_section = {id(s.section): (order, s) for order, s in enumerate(sections)}
+    repeats: Counter[str] = Counter()
+    root = _nav_section(sections[0].section, by_section, repeats)
+    texts = (c.content for s in sections for c in s.chunks if c.type == "text")
+    return DocNav(
+        document_id=made.document_id,
+        file_name=profile.file_name,
+        title=root.title,
+        summary=best_sentence(texts, keywords) or root.summary,
+        root=root,
+    )
+
+
+def _nav_section(
+    section: Section, by_section: Mapping[int, tuple[int, SectionChunks]], repeats: Counter[str]
+) -> NavSection:
+    order, own = by_section[id(section)]
+    section_id = _section_id(section, repeats)
+    children = [_nav_section(child, by_section, repeats) for child in section.children]
+    heading_page = [section.heading.page] if section.heading and section.heading.page else []
+    pages = {*heading_page, *(p for c in own.chunks for p in c.metadata.page_numbers)}
+    return NavSection(
+        section_id=section_id,
+        title=section.title,
+        path=list(section.path),
+        level=section.level,
+        order=order,
+        summary=_summary(own, children),
+        evidence=section.heading.evidence if section.heading else None,
+        page_numbers=sorted(pages),
+        chunk_ids=[c.chunk_id for c in own.chunks],
+        chunk_count=len(own.chunks),
+        total_chunk_count=len(own.chunks) + sum(c.total_chunk_count for c in children),
+        resources=[_resource(c) for c in own.chunks if c.type != "text"],
+        children=children,
+    )
+
+
+def _section_id(section: Section, repeats: Counter[str]) -> str:
+    """A hash of the heading path, so that it holds across revisions; repeats count up."""
+    if not section.path:
+        return "root"
+    base = "s" + hashlib.sha256("\x1f".join(section.path).encode()).hexdigest()[:16]
+    repeats[base] += 1
+    return base + (f"-{repeats[base]}" if repeats[base] > 1 else "")
+
+
+def _summary(own: SectionChunks, children: Sequence[NavSection]) -> str:
+    """The section's best sentence, else its first asset's, else what its children are called."""
+    keywords = top(own.weights, CHUNK_KEYWORDS)
+    best = best_sentence((c.content for c in own.chunks if c.type == "text"), keywords)
+    assets = (c.metadata.summary for c in own.chunks)
+    titles = shorten("; ".join(child.title for child in children), SUMMARY_CHARACTERS)
+    return best or next(filter(None, assets), "") or titles
+
+
+def _resource(chunk: Chunk) -> NavResource:
+    first_line = one_line(chunk.content.split("\n", 1)[0])
+    return NavResource(
+        chunk_id=chunk.chunk_id,
+        type="image" if chunk.type == "image" else "table",
+        title=shorten(first_line, SUMMARY_CHARACTERS),
+        file_path=chunk.metadata.file_path,
+    )
+
+
+def _hierarchy(section: Section) -> list[HierarchyNode]:
+    return [
+        HierarchyNode(title=child.title, level=child.level, children=_hierarchy(child))
+        for child in section.children
+    ]
+
+
+def _source(profile: Profile) -> SourceInfo:
+    return SourceInfo(
+        file_name=profile.file_name,
+        media_type=profile.media_type,
+        format=profile.format,
+        size=profile.size,
+        sha256=profile.sha256,
+        language=profile.language,
+        page_count=profile.page_count,
+        kind=profile.kind,
+    )
+
+
+def _statistics(
+    rows: Sequence[Row], chunks: Sequence[Chunk], sections: Sequence[SectionChunks]
+) -> Statistics:
+    types = Counter(c.type for c in chunks)
+    return Statistics(
+        rows=len(rows),
+        chunks=len(chunks),
+        text_chunks=types["text"],
+        image_chunks=types["image"],
+        table_chunks=types["table"],
+        sections=len(sections) - 1,
+        tokens=sum(c.metadata.tokens for c in chunks),
+        characters=sum(c.metadata.length for c in chunks),
+    )

@@ -1,0 +1,173 @@
+"""Tables as chunks: text that search can read, and HTML that is exact.
+
+A table's text is its caption, its column headers, and one line a row: `header: value; …`. A
+table over the limit is cut between rows; each part carries its headers and exact HTML.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import takewhile
+
+from libs.contracts.artefacts.chunk import canonical_table, canonical_text
+from libs.contracts.artefacts.rows import Row, TableCell
+from services.chunker.cut import Unit, fit
+from services.chunker.text import CountMany, clean, one_line
+
+MAX_SPAN = 1000
+"""Spans of a cell are followed so far when its value is repeated in the lines it covers."""
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """A piece of a table: `identity` is the text its chunk id is made of; `html` is None where
+    the part only continues a row that began in the part before."""
+
+    content: str
+    identity: str
+    html: str | None
+    tokens: int
+
+
+@dataclass(frozen=True)
+class TableText:
+    """A table ready to be counted and cut: `units` are caption, headers and rows, in order;
+    `grid_rows` names the row of the grid for each unit, None for caption and headers.
+    `covering` holds the cells that cover each grid row."""
+
+    row: Row
+    units: list[Unit]
+    grid_rows: list[int | None]
+    header_rows: tuple[int, ...]
+    covering: dict[int, list[TableCell]]
+
+
+def read_table(row: Row, caption: str) -> TableText | None:
+    """The table as lines of text; None when there is nothing to read in it."""
+    by_row = _covering(row.cells)
+    header_rows = _header_rows(row.cells, sorted(by_row))
+    headers = _column_headers(row.cells, header_rows)
+    lines: list[tuple[str, int | None]] = [(one_line(clean(caption)), None)]
+    lines.append((" | ".join(dict.fromkeys(headers.values())), None))
+    for r in sorted(by_row):
+        if r not in header_rows:
+            lines.append((_line(by_row[r], headers), r))
+    if not row.cells:
+        lines += [(line, None) for line in clean(row.text).split("\n")]
+    kept = [(text, r) for text, r in lines if text]
+    if not kept:
+        return None
+    units = [Unit(text, "\n" if i else "", row) for i, (text, _) in enumerate(kept)]
+    return TableText(row, units, [r for _, r in kept], header_rows, by_row)
+
+
+def cut_table(table: TableText, limit: int, count_many: CountMany) -> list[TablePart]:
+    """The parts of a counted table, each within `limit` tokens."""
+    if sum(u.tokens for u in table.units) <= limit:
+        row = table.row
+        content = "\n".join(u.text for u in table.units)
+        html = row.html or (table_html(row.cells) if row.cells else None)
+        identity = canonical_table(row.cells) if row.cells else canonical_text(content)
+        return [TablePart(content, identity, html, sum(u.tokens for u in table.units))]
+    pieces: list[tuple[Unit, int | None]] = []
+    for whole, place in zip(table.units, table.grid_rows, strict=True):
+        for piece in fit([whole], limit, count_many):
+            pieces.append((piece, place if piece.begins else None))
+    parts: list[TablePart] = []
+    group: list[tuple[Unit, int | None]] = []
+    size = 0
+    for unit, grid_row in pieces:
+        if group and size + unit.tokens > limit:
+            parts.append(_part(table, group))
+            group, size = [], 0
+        group.append((unit, grid_row))
+        size += unit.tokens
+    return [*parts, _part(table, group)]
+
+
+def table_html(cells: Sequence[TableCell]) -> str:
+    """The cells as an HTML table with their spans."""
+    rows: defaultdict[int, list[TableCell]] = defaultdict(list)
+    for cell in cells:
+        rows[cell.row].append(cell)
+    lines = []
+    for r in sorted(rows):
+        line = ""
+        for cell in sorted(rows[r], key=lambda c: c.column):
+            tag = "th" if cell.header else "td"
+            spans = f' rowspan="{cell.row_span}"' if cell.row_span > 1 else ""
+            spans += f' colspan="{cell.column_span}"' if cell.column_span > 1 else ""
+            line += f"<{tag}{spans}>{escape(cell.text)}</{tag}>"
+        lines.append(f"<tr>{line}</tr>")
+    return "<table>" + "".join(lines) + "</table>"
+
+
+def _part(table: TableText, group: Sequence[tuple[Unit, int | None]]) -> TablePart:
+    content = "\n".join(unit.text for unit, _ in group)
+    tokens = sum(unit.tokens for unit, _ in group)
+    body = [r for _, r in group if r is not None]
+    if not body:
+        return TablePart(content, canonical_text(content), None, tokens)
+    cells = _rebase(table.covering, [*table.header_rows, *body])
+    return TablePart(content, canonical_table(cells), table_html(cells), tokens)
+
+
+def _rebase(covering: dict[int, list[TableCell]], rows: Sequence[int]) -> list[TableCell]:
+    """The cells of these grid rows as a table of their own, spans clipped to it."""
+    first: dict[int, tuple[int, TableCell]] = {}
+    spans: Counter[int] = Counter()
+    for i, r in enumerate(rows):
+        for cell in covering[r]:
+            first.setdefault(id(cell), (i, cell))
+            spans[id(cell)] += 1
+    return [
+        cell.model_copy(update={"row": i, "row_span": spans[key]})
+        for key, (i, cell) in first.items()
+    ]
+
+
+def _covering(cells: Sequence[TableCell]) -> dict[int, list[TableCell]]:
+    """For each grid row in which a cell begins, the cells that cover it, by column."""
+    starts = {c.row for c in cells}
+    by_row: dict[int, list[TableCell]] = {r: [] for r in starts}
+    for cell in cells:
+        for r in range(cell.row, cell.row + max(1, min(cell.row_span, MAX_SPAN))):
+            if r in starts:
+                by_row[r].append(cell)
+    for covering in by_row.values():
+        covering.sort(key=lambda c: c.column)
+    return by_row
+
+
+def _header_rows(cells: Sequence[TableCell], rows: Sequence[int]) -> tuple[int, ...]:
+    """The leading rows whose cells are all headers. Where no cell is marked, the first row of
+    several counts when its cells are distinct words."""
+    plain = {c.row for c in cells if not c.header}
+    leading = list(takewhile(lambda r: r not in plain, rows))
+    if leading or any(c.header for c in cells) or len(rows) < 2:
+        return tuple(leading) if len(leading) < len(rows) else ()
+    first = [one_line(c.text) for c in cells if c.row == rows[0]]
+    words = len(first) > 1 and all(t and not t[0].isdigit() for t in first)
+    return (rows[0],) if words and len(set(first)) == len(first) else ()
+
+
+def _column_headers(cells: Sequence[TableCell], header_rows: Sequence[int]) -> dict[int, str]:
+    """Header text by column; several header rows are joined from the top."""
+    texts: defaultdict[int, list[str]] = defaultdict(list)
+    for cell in sorted((c for c in cells if c.row in header_rows), key=lambda c: (c.row, c.column)):
+        text = one_line(clean(cell.text))
+        for column in range(cell.column, cell.column + min(cell.column_span, MAX_SPAN)):
+            if text and text not in texts[column]:
+                texts[column].append(text)
+    return {column: " / ".join(texts[column]) for column in sorted(texts)}
+
+
+def _line(cells: Sequence[TableCell], headers: dict[int, str]) -> str:
+    values = []
+    for cell in cells:
+        text = one_line(clean(cell.text))
+        header = headers.get(cell.column, "")
+        if text:
+            values.append(f"{header}: {text}" if header and header != text else text)
+    return ("; " if headers else " | ").join(values)
