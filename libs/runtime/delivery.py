@@ -22,6 +22,7 @@ from libs.contracts.subjects import REDELIVERY, RETRY, Consumer
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import BODY_KEY, Bus, headers_of, load_body
 from libs.runtime.faultpolicy import Decision, RetryPolicy, decide
+from libs.runtime.heartbeat import Heartbeat
 from libs.runtime.parking import park
 from libs.runtime.routes import address
 from libs.runtime.stores import Stores
@@ -34,7 +35,6 @@ Handler = Callable[[E, Work], Awaitable[None]]
 
 CANCEL_GRACE_SECONDS = 1.0
 SHORT_DELAY_SECONDS = 1.0
-STALL_SECONDS = 120.0
 
 log = logger("delivery")
 
@@ -145,37 +145,19 @@ class Delivery(Generic[E]):
             raise StaleFault(code, f"the job is {standing}")
 
     async def _work(self, event: E, work: Work, message: Msg) -> None:
-        task = asyncio.ensure_future(self._handler(event, work))
-        beat = asyncio.create_task(self._heartbeat(work, message))
-        cancelled = asyncio.create_task(work.cancelled.wait())
+        """Run the handler; a cancel leaves it a moment to end by itself."""
+        loop = asyncio.get_running_loop()
+        beat = Heartbeat(message, work, self._heartbeat_seconds, self._consumer.durable)
         try:
-            await asyncio.wait({task, cancelled}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                await asyncio.wait({task}, timeout=CANCEL_GRACE_SECONDS)
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
-            if work.cancelled.is_set() and (task.cancelled() or task.exception() is not None):
-                raise StaleFault(Code.CANCELLED, "the job was cancelled")
-            task.result()
+            async with asyncio.timeout(None) as limit:
+                work.on_cancel(lambda: limit.reschedule(loop.time() + CANCEL_GRACE_SECONDS))
+                await self._handler(event, work)
+        except Exception as error:
+            if work.cancelled.is_set():
+                raise StaleFault(Code.CANCELLED, "the job was cancelled") from error
+            raise
         finally:
-            beat.cancel()
-            cancelled.cancel()
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
-
-    async def _heartbeat(self, work: Work, message: Msg) -> None:
-        """Renew the delivery while the handler moves; a stalled one is left to the server."""
-        last = time.monotonic()
-        while True:
-            await asyncio.sleep(self._heartbeat_seconds)
-            if work.take_progress():
-                last = time.monotonic()
-            if time.monotonic() - last > STALL_SECONDS:
-                log.warning("no progress", consumer=self._consumer.durable, job_id=work.job_id)
-                return
-            await message.in_progress()
+            beat.stop()
 
     async def _settle(
         self, message: Msg, event: E | None, error: Exception, span: trace.Span
@@ -255,7 +237,7 @@ class Delivery(Generic[E]):
             },
             stage=self._consumer.stage,
             consumer=durable,
-            id=new_id("retry"),
+            id=new_id(event.job_id),
         )
         await message.ack()
 

@@ -1,6 +1,7 @@
 """What a handler gets beside its event: progress, and the wish to stop."""
 
 import asyncio
+from collections.abc import Callable
 
 from libs.contracts.faults import Code, StaleFault
 
@@ -17,6 +18,7 @@ class Work:
         self.deliveries = deliveries
         self.cancelled = asyncio.Event()
         self._moved = True
+        self._on_cancel: Callable[[], None] | None = None
 
     def progress(self) -> None:
         """Say that the work moves: a page parsed, a batch written."""
@@ -27,9 +29,16 @@ class Work:
         moved, self._moved = self._moved, False
         return moved
 
+    def on_cancel(self, call: Callable[[], None]) -> None:
+        """Call this, once, when the job is cancelled."""
+        self._on_cancel = call
+
     def cancel(self) -> None:
         """The job is not wanted any more."""
-        self.cancelled.set()
+        if not self.cancelled.is_set():
+            self.cancelled.set()
+            if self._on_cancel is not None:
+                self._on_cancel()
 
     def check(self) -> None:
         """Raise `StaleFault(CANCELLED)` when the job was cancelled; counts as progress."""

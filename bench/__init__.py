@@ -1,0 +1,1 @@
+"""Benchmarks: each bar is a ratio within one run, both sides printed."""
