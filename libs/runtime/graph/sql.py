@@ -6,8 +6,8 @@ import orjson
 from sqlalchemy import Connection, delete, func, insert, or_, select
 
 from libs.runtime.catalog.sql.catalog import SqlCatalog
+from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.catalog.sql.records import dump
-from libs.runtime.catalog.sql.schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
 
 MAX_KEYWORDS = 10_000

@@ -10,7 +10,13 @@ from libs.contracts.artefacts.chunk import Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
 from libs.runtime.catalog.sql import staging
 from libs.runtime.catalog.sql.database import Database, upsert
-from libs.runtime.catalog.sql.schema import chunk, revision, section, vector
+from libs.runtime.catalog.sql.places import place_of, place_parts
+from libs.runtime.catalog.sql.schema import (
+    chunk,
+    revision,
+    section,
+    vector,
+)
 from libs.runtime.index.port import Digest
 
 KEYS = 2_000
@@ -29,13 +35,11 @@ def _digest(connection: Connection, revn: int) -> Digest:
 
 def _fetch(connection: Connection, keys: list[tuple[int, int]]) -> dict[tuple[int, int], str]:
     found: dict[tuple[int, int], str] = {}
-    for some in _slices(sorted(set(keys)), KEYS):
+    for some in _slices(sorted({place_of(*key) for key in keys}), KEYS):
         rows = connection.execute(
-            select(chunk.c.revn, chunk.c.ord, chunk.c.body).where(
-                tuple_(chunk.c.revn, chunk.c.ord).in_(some)
-            )
+            select(chunk.c.place, chunk.c.body).where(chunk.c.place.in_(some))
         )
-        found.update(((revn, place), body) for revn, place, body in rows)
+        found.update((place_parts(place), body) for place, body in rows)
     return found
 
 
@@ -51,7 +55,7 @@ def _whole(connection: Connection, revns: list[int], limit: int) -> list[tuple[i
         rows = connection.execute(
             select(chunk.c.revn, chunk.c.body)
             .where(chunk.c.revn.in_(some))
-            .order_by(chunk.c.revn, chunk.c.ord)
+            .order_by(chunk.c.place)
             .limit(limit - len(found))
         )
         found += [(revn, body) for revn, body in rows]
@@ -64,7 +68,7 @@ def _texts(connection: Connection, revn: int) -> list[tuple[str, str, str]]:
     rows = connection.execute(
         select(chunk.c.chunk_id, chunk.c.embed_hash, chunk.c.path, chunk.c.body)
         .where(chunk.c.revn == revn)
-        .order_by(chunk.c.ord)
+        .order_by(chunk.c.place)
     )
     return [
         (chunk_id, key, staging.embedding_text(path, orjson.loads(body)["content"]))

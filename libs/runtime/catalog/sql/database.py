@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from opentelemetry import trace
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, exc
 from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 
@@ -86,7 +85,6 @@ class Database:
         self._reader = sqlite_engine(path, "BEGIN", READERS)
         self._write_thread = ThreadPoolExecutor(1, "catalog-write")
         self._read_threads = ThreadPoolExecutor(READERS, "catalog-read")
-        self._tracer = trace.get_tracer(__name__)
 
     async def read(
         self, op: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -112,12 +110,7 @@ class Database:
             with translated(), engine.begin() as connection:
                 return op(connection, *args, **kwargs)
 
-        name = op.__name__.lstrip("_")
-        attributes = {"db.system.name": "sqlite", "db.operation.name": name}
-        with self._tracer.start_as_current_span(
-            f"catalog {name}", kind=trace.SpanKind.CLIENT, attributes=attributes
-        ):
-            return await asyncio.get_running_loop().run_in_executor(threads, transact)
+        return await asyncio.get_running_loop().run_in_executor(threads, transact)
 
     async def close(self) -> None:
         """Finish what runs, then release threads and connections."""

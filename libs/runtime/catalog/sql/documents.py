@@ -14,7 +14,13 @@ from libs.runtime.catalog.documents import (
 from libs.runtime.catalog.sql import erasures, flips
 from libs.runtime.catalog.sql.database import Database
 from libs.runtime.catalog.sql.records import document_record, revision_record
-from libs.runtime.catalog.sql.schema import document, of_document, revision, same_document
+from libs.runtime.catalog.sql.schema import (
+    active,
+    document,
+    of_document,
+    revision,
+    same_document,
+)
 from libs.runtime.catalog.sql.staging import remove_chunks
 
 _HIDDEN = ("erasing", "erased")
@@ -103,15 +109,13 @@ def _collectable(
 def _mark_collected(
     connection: Connection, namespace: str, document_id: str, revisions: list[int]
 ) -> list[int]:
-    active = select(document.c.active_revn).where(
-        of_document(document, namespace, document_id), document.c.active_revn.is_not(None)
-    )
+    shown = select(active.c.revn).where(of_document(active, namespace, document_id))
     barred = connection.execute(
         update(revision)
         .where(
             of_document(revision, namespace, document_id),
             revision.c.revision.in_(revisions),
-            revision.c.revn.not_in(active),
+            revision.c.revn.not_in(shown),
             revision.c.state.in_(("published", "failed", "superseded", "collected")),
         )
         .values(state="collected", artefacts="{}")

@@ -8,14 +8,13 @@ from libs.contracts.api.documents import ErasureReceipt
 from libs.contracts.events.base import now
 from libs.runtime.catalog.sql import job_ledger
 from libs.runtime.catalog.sql.flips import raise_version
+from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.catalog.sql.records import dump, receipt
 from libs.runtime.catalog.sql.schema import (
+    active,
     chunk,
     document,
     erasure,
-    graph_edge,
-    graph_keyword,
-    graph_node,
     hit,
     job,
     job_event,
@@ -57,10 +56,10 @@ def hide(
             state="erasing",
             erasure_id=erasure_id,
             active_revision=None,
-            active_revn=None,
             updated_at=moment,
         )
     )
+    connection.execute(delete(active).where(of_document(active, namespace, document_id)))
     unfinished = select(job).where(
         of_document(job, namespace, document_id), job.c.state.in_(("waiting", "running"))
     )
@@ -127,7 +126,6 @@ def finish(
             metadata="{}",
             metadata_at=None,
             inferred="{}",
-            effective="{}",
             updated_at=moment,
         )
     )

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select, update
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.events.base import now
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet, Flip, FlipOutcome
+from libs.runtime.catalog.sql.database import upsert
 from libs.runtime.catalog.sql.metadata import effective, overlaid
 from libs.runtime.catalog.sql.records import (
     dump,
@@ -17,6 +18,7 @@ from libs.runtime.catalog.sql.records import (
     load_options,
 )
 from libs.runtime.catalog.sql.schema import (
+    active,
     chunk,
     document,
     job,
@@ -30,22 +32,19 @@ _VERSION = select(namespace.c.corpus_version).where(namespace.c.name == bindpara
 _ACTIVE_SET = (
     select(
         namespace.c.corpus_version,
-        revision.c.revn,
-        document.c.document_id,
-        revision.c.revision,
-        revision.c.file_name,
-        revision.c.collection,
-        revision.c.format,
-        document.c.effective,
-        revision.c.chunk_count,
-        revision.c.dense_model,
+        active.c.revn,
+        active.c.document_id,
+        active.c.revision,
+        active.c.file_name,
+        active.c.collection,
+        active.c.format,
+        active.c.metadata,
+        active.c.chunk_count,
+        active.c.dense_model,
     )
-    .outerjoin(
-        document, (document.c.namespace == namespace.c.name) & (document.c.state == "active")
-    )
-    .outerjoin(revision, revision.c.revn == document.c.active_revn)
+    .outerjoin(active, active.c.namespace == namespace.c.name)
     .where(namespace.c.name == bindparam("namespace"))
-    .order_by(document.c.document_id)
+    .order_by(active.c.document_id)
 )
 
 
@@ -130,13 +129,11 @@ def _refusal(row: Row[Any] | None, wanted: Flip) -> FlipOutcome | None:
 
 
 def _publish(connection: Connection, row: Row[Any], wanted: Flip) -> int:
-    moment = now()
-    options = load_options(row.options)
     stated = load_metadata(row.metadata)
     if row.metadata_at is None or row.metadata_at <= row.admitted_at:
-        stated = overlaid(stated, options.metadata)
+        stated = overlaid(stated, load_options(row.options).metadata)
     chunks = select(func.count()).where(chunk.c.revn == row.revn)
-    connection.execute(
+    published = connection.execute(
         update(revision)
         .where(revision.c.revn == row.revn)
         .values(
@@ -147,26 +144,45 @@ def _publish(connection: Connection, row: Row[Any], wanted: Flip) -> int:
             inferred=dump(wanted.inferred),
             artefacts=dump_refs(wanted.artefacts),
             dense_model=wanted.dense_model or row.dense_model,
-            published_at=moment,
+            published_at=now(),
         )
-    )
+        .returning(revision)
+    ).one()
+    return _show(connection, published, stated, highest_published=wanted.revision)
+
+
+def _show(connection: Connection, shown: Row[Any], stated: DocumentMetadata, **changes: Any) -> int:
+    """Make a published revision the one that readers see; the corpus version."""
     connection.execute(
         update(document)
-        .where(of_document(document, wanted.namespace, wanted.document_id))
+        .where(of_document(document, shown.namespace, shown.document_id))
         .values(
             state="active",
-            active_revision=wanted.revision,
-            active_revn=row.revn,
-            highest_published=wanted.revision,
-            file_name=row.file_name,
-            collection=row.collection,
+            active_revision=shown.revision,
+            file_name=shown.file_name,
+            collection=shown.collection,
             metadata=dump_model(stated),
-            inferred=dump(wanted.inferred),
-            effective=dump_model(effective(stated, wanted.inferred)),
-            updated_at=moment,
+            inferred=shown.inferred,
+            updated_at=now(),
+            **changes,
         )
     )
-    return raise_version(connection, wanted.namespace)
+    seen = {
+        "revn": shown.revn,
+        "revision": shown.revision,
+        "file_name": shown.file_name,
+        "collection": shown.collection,
+        "format": shown.format,
+        "metadata": dump_model(effective(stated, orjson.loads(shown.inferred))),
+        "chunk_count": shown.chunk_count,
+        "dense_model": shown.dense_model,
+    }
+    connection.execute(
+        upsert(active)
+        .values(namespace=shown.namespace, document_id=shown.document_id, **seen)
+        .on_conflict_do_update(index_elements=["namespace", "document_id"], set_=seen)
+    )
+    return raise_version(connection, shown.namespace)
 
 
 def activate(connection: Connection, name: str, document_id: str, number: int) -> int | None:
@@ -185,70 +201,54 @@ def activate(connection: Connection, name: str, document_id: str, number: int) -
         return None
     if row.active_revision == number:
         return corpus_version(connection, name)
-    inferred = orjson.loads(row.inferred)
-    connection.execute(
-        update(document)
-        .where(of_document(document, name, document_id))
-        .values(
-            active_revision=number,
-            active_revn=row.revn,
-            file_name=row.file_name,
-            collection=row.collection,
-            inferred=row.inferred,
-            effective=dump_model(effective(load_metadata(row.metadata), inferred)),
-            updated_at=now(),
-        )
-    )
-    return raise_version(connection, name)
+    return _show(connection, row, load_metadata(row.metadata))
 
 
 def set_dense(connection: Connection, name: str, document_id: str, number: int, model: str) -> int:
     """See `DocumentStore.set_dense`; the version rises only when readers see the change."""
-    changed = connection.execute(
+    revn = connection.execute(
         update(revision)
         .where(
             of_document(revision, name, document_id),
             revision.c.revision == number,
             revision.c.state.in_(("accepted", "staged", "published")),
-            revision.c.dense_model.is_distinct_from(model),
         )
         .values(dense_model=model)
         .returning(revision.c.revn)
     ).scalar_one_or_none()
-    seen = select(document.c.document_id).where(
-        of_document(document, name, document_id),
-        document.c.state == "active",
-        document.c.active_revn == changed,
+    seen = connection.execute(
+        update(active)
+        .where(
+            of_document(active, name, document_id),
+            active.c.revn == revn,
+            active.c.dense_model.is_distinct_from(model),
+        )
+        .values(dense_model=model)
     )
-    if changed is None or connection.execute(seen).first() is None:
-        return corpus_version(connection, name)
-    return raise_version(connection, name)
+    return raise_version(connection, name) if seen.rowcount else corpus_version(connection, name)
 
 
 def set_metadata(
     connection: Connection, name: str, document_id: str, metadata: DocumentMetadata
 ) -> Row[Any] | None:
     """See `DocumentStore.set_metadata`; the row afterwards."""
-    this = of_document(document, name, document_id)
-    row = connection.execute(
-        select(document.c.state, document.c.inferred).where(
-            this, document.c.state.not_in(("erasing", "erased"))
-        )
-    ).first()
-    if row is None:
-        return None
     moment = now()
     changed = connection.execute(
         update(document)
-        .where(this)
-        .values(
-            metadata=dump_model(metadata),
-            metadata_at=moment,
-            effective=dump_model(effective(metadata, orjson.loads(row.inferred))),
-            updated_at=moment,
+        .where(
+            of_document(document, name, document_id),
+            document.c.state.not_in(("erasing", "erased")),
         )
+        .values(metadata=dump_model(metadata), metadata_at=moment, updated_at=moment)
         .returning(document)
-    ).one()
-    if row.state == "active":
+    ).first()
+    if changed is None:
+        return None
+    seen = connection.execute(
+        update(active)
+        .where(of_document(active, name, document_id))
+        .values(metadata=dump_model(effective(metadata, orjson.loads(changed.inferred))))
+    )
+    if seen.rowcount:
         raise_version(connection, name)
     return changed

@@ -13,7 +13,7 @@ from libs.contracts.faults import CallerFault, Code
 from libs.contracts.tokens import DocumentId, Namespace, new_id, safe_file_name
 from libs.runtime.catalog.jobs import Admission, Admitted, JobRecord
 from libs.runtime.catalog.sql.keys import ensure_namespace
-from libs.runtime.catalog.sql.metadata import effective, overlaid
+from libs.runtime.catalog.sql.metadata import overlaid
 from libs.runtime.catalog.sql.records import (
     dump_model,
     job_record,
@@ -25,6 +25,8 @@ from libs.runtime.catalog.sql.schema import document, job, of_document, revision
 
 _namespaces: TypeAdapter[str] = TypeAdapter(Namespace)
 _documents: TypeAdapter[str] = TypeAdapter(DocumentId)
+_ADD_REVISION = insert(revision).returning(revision.c.revn)
+_ADD_JOB = insert(job).returning(job)
 
 
 def admit(connection: Connection, admission: Admission) -> Admitted:
@@ -97,7 +99,6 @@ def _next_revision(connection: Connection, admission: Admission, document_id: st
             "metadata": dump_model(stated),
             "metadata_at": None,
             "inferred": "{}",
-            "effective": dump_model(stated),
             "erasure_id": None,
             "created_at": moment,
         }
@@ -106,7 +107,6 @@ def _next_revision(connection: Connection, admission: Admission, document_id: st
         pending |= {
             "last_revision": row.last_revision + 1,
             "metadata": dump_model(merged),
-            "effective": dump_model(effective(merged, {})),
         }
     else:
         pending = {"last_revision": row.last_revision + 1, "updated_at": moment}
@@ -136,43 +136,35 @@ def _insert(
         "file_name": safe_file_name(admission.file_name),
         "created_at": moment,
     }
-    revn = connection.execute(
-        insert(revision)
-        .values(
-            **shared,
-            state="accepted",
-            collection=admission.options.collection,
-            format="",
-            chunk_count=0,
-            counts="{}",
-            inferred="{}",
-            artefacts="{}",
-        )
-        .returning(revision.c.revn)
-    ).scalar_one()
-    row = connection.execute(
-        insert(job)
-        .values(
-            **shared,
-            revn=revn,
-            media_type=admission.media_type,
-            options=dump_model(admission.options),
-            state="waiting",
-            stage="gateway",
-            done=0,
-            total=0,
-            unit="stage",
-            attempt=1,
-            cancel_requested=False,
-            timings="{}",
-            traceparent=admission.traceparent,
-            identity=identity,
-            last_sequence=0,
-            updated_at=moment,
-        )
-        .returning(job)
-    ).one()
-    return job_record(row)
+    fresh = {
+        **shared,
+        "state": "accepted",
+        "collection": admission.options.collection,
+        "format": "",
+        "chunk_count": 0,
+        "counts": "{}",
+        "inferred": "{}",
+        "artefacts": "{}",
+    }
+    waiting = {
+        **shared,
+        "revn": connection.execute(_ADD_REVISION, fresh).scalar_one(),
+        "media_type": admission.media_type,
+        "options": dump_model(admission.options),
+        "state": "waiting",
+        "stage": "gateway",
+        "done": 0,
+        "total": 0,
+        "unit": "stage",
+        "attempt": 1,
+        "cancel_requested": False,
+        "timings": "{}",
+        "traceparent": admission.traceparent,
+        "identity": identity,
+        "last_sequence": 0,
+        "updated_at": moment,
+    }
+    return job_record(connection.execute(_ADD_JOB, waiting).one())
 
 
 def source_stored(connection: Connection, job_id: str, source: ArtefactRef) -> JobRecord:

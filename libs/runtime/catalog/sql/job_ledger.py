@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, delete, exists, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, exists, select, update
 
 from libs.contracts.api.documents import JobState
 from libs.contracts.events.base import now
@@ -29,7 +29,14 @@ _ENDS: dict[str, JobState] = {
     "indexer.published": "published",
     "indexer.superseded": "superseded",
 }
+_CHANGE = update(job).where(job.c.job_id == bindparam("this")).returning(job)
+_ADD_LINE = upsert(job_event).on_conflict_do_nothing(index_elements=["job_id", "event_id"])
 FINAL = ("published", "failed", "cancelled", "superseded")
+
+
+def _change(connection: Connection, job_id: str, changes: dict[str, Any]) -> Row[Any]:
+    """The job's row afterwards."""
+    return connection.execute(_CHANGE, {"this": job_id, **changes}).one()
 
 
 def record(connection: Connection, entry: LedgerEntry) -> JobRecord | None:
@@ -48,9 +55,7 @@ def record(connection: Connection, entry: LedgerEntry) -> JobRecord | None:
         changes |= _advance(row, entry)
         if state in FINAL:
             changes["error"] = dump_model(entry.error)
-    changed = connection.execute(
-        update(job).where(job.c.job_id == row.job_id).values(changes).returning(job)
-    ).one()
+    changed = _change(connection, row.job_id, changes)
     if state in FINAL and row.state not in FINAL:
         settle(connection, changed)
     return job_record(changed)
@@ -93,16 +98,15 @@ class _Line:
 
     def insert(self, connection: Connection) -> bool:
         made = connection.execute(
-            upsert(job_event)
-            .values(
-                job_id=self.row.job_id,
-                sequence=self.row.last_sequence + 1,
-                event_id=self.event_id,
-                event=self.event,
-                occurred_at=self.occurred_at,
-                data=dump(self.data),
-            )
-            .on_conflict_do_nothing(index_elements=["job_id", "event_id"])
+            _ADD_LINE,
+            {
+                "job_id": self.row.job_id,
+                "sequence": self.row.last_sequence + 1,
+                "event_id": self.event_id,
+                "event": self.event,
+                "occurred_at": self.occurred_at,
+                "data": dump(self.data),
+            },
         )
         return made.rowcount == 1
 
@@ -171,12 +175,7 @@ def request_cancel(connection: Connection, namespace: str, job_id: str) -> JobRe
     if row.state == "waiting":
         return job_record(cancel(connection, row))
     if row.state == "running" and row.revision_state != "published":
-        row = connection.execute(
-            update(job)
-            .where(job.c.job_id == job_id)
-            .values(cancel_requested=True, updated_at=now())
-            .returning(job)
-        ).one()
+        row = _change(connection, job_id, {"cancel_requested": True, "updated_at": now()})
     return job_record(row)
 
 
@@ -185,17 +184,13 @@ def cancel(connection: Connection, row: Row[Any]) -> Row[Any]:
     moment = now()
     data = {"stage": row.stage, "state": "cancelled", "attempt": row.attempt, "error": None}
     _Line(row, "gateway.cancelled", "gateway.cancelled", moment, data).insert(connection)
-    changed = connection.execute(
-        update(job)
-        .where(job.c.job_id == row.job_id)
-        .values(
-            state="cancelled",
-            cancel_requested=True,
-            updated_at=moment,
-            last_sequence=row.last_sequence + 1,
-        )
-        .returning(job)
-    ).one()
+    changes = {
+        "state": "cancelled",
+        "cancel_requested": True,
+        "updated_at": moment,
+        "last_sequence": row.last_sequence + 1,
+    }
+    changed = _change(connection, row.job_id, changes)
     settle(connection, changed)
     return changed
 
@@ -229,19 +224,14 @@ def reopen(connection: Connection, job_id: str) -> JobRecord | None:
         .where(of_document(document, row.namespace, row.document_id), document.c.state == "failed")
         .values(state="pending", updated_at=moment)
     )
-    changed = connection.execute(
-        update(job)
-        .where(job.c.job_id == job_id)
-        .values(
-            state="running",
-            error=None,
-            attempt=row.attempt + 1,
-            updated_at=moment,
-            last_sequence=row.last_sequence + 1,
-        )
-        .returning(job)
-    ).one()
-    return job_record(changed)
+    changes = {
+        "state": "running",
+        "error": None,
+        "attempt": row.attempt + 1,
+        "updated_at": moment,
+        "last_sequence": row.last_sequence + 1,
+    }
+    return job_record(_change(connection, job_id, changes))
 
 
 def history(connection: Connection, job_id: str, after: int = 0) -> list[JobEventRecord]:

@@ -1,7 +1,9 @@
-"""The catalog's tables. Texts named below hold JSON; the migrations make exactly these.
+"""The catalog's tables; the migrations make exactly these. Lists and objects are JSON text.
 
-`revision.revn` is an integer that is never reused. `revision.artefacts` stands last: it
-may be long, and columns behind a long one cost an extra page read in SQLite.
+`revision.revn` is an integer that is never reused. `active` is what readers see: one row
+a document with an active revision, all that the active set needs, in one narrow table.
+`chunk.place` holds revision and order in one integer (see `places`), so that any handful of
+chunks is found by its key alone.
 """
 
 from sqlalchemy import (
@@ -62,16 +64,33 @@ document = Table(
     Column("collection", String, nullable=False),
     Column("state", String, nullable=False),
     Column("active_revision", Integer),
-    Column("active_revn", Counter),
     Column("highest_published", Integer, nullable=False),
     Column("last_revision", Integer, nullable=False),
     Column("metadata", Text, nullable=False),
     Column("metadata_at", UtcDateTime),
     Column("inferred", Text, nullable=False),
-    Column("effective", Text, nullable=False),
     Column("erasure_id", String),
     Column("created_at", UtcDateTime, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
+)
+
+active = Table(
+    "active",
+    metadata,
+    Column("namespace", String, primary_key=True),
+    Column("document_id", String, primary_key=True),
+    Column("revn", Counter, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("file_name", String, nullable=False),
+    Column("collection", String, nullable=False),
+    Column("format", String, nullable=False),
+    Column("metadata", Text, nullable=False),
+    Column("chunk_count", Integer, nullable=False),
+    Column("dense_model", String),
+    ForeignKeyConstraint(
+        ["namespace", "document_id"], ["document.namespace", "document.document_id"]
+    ),
+    sqlite_with_rowid=False,
 )
 
 revision = Table(
@@ -174,8 +193,8 @@ task_failure = Table(
 chunk = Table(
     "chunk",
     metadata,
-    Column("revn", ForeignKey("revision.revn"), primary_key=True),
-    Column("ord", Integer, primary_key=True),
+    Column("place", Counter, primary_key=True, autoincrement=False),
+    Column("revn", ForeignKey("revision.revn"), nullable=False),
     Column("chunk_id", String, nullable=False),
     Column("type", String, nullable=False),
     Column("content_hash", String, nullable=False),
@@ -246,37 +265,6 @@ erasure = Table(
     Column("requested_at", UtcDateTime, nullable=False),
     Column("erased_at", UtcDateTime),
     Index(None, "state", "requested_at"),
-)
-
-graph_node = Table(
-    "graph_node",
-    metadata,
-    Column("namespace", String, primary_key=True),
-    Column("revn", Counter, primary_key=True, autoincrement=False),
-    Column("document_id", String, nullable=False),
-    sqlite_with_rowid=False,
-)
-
-graph_keyword = Table(
-    "graph_keyword",
-    metadata,
-    Column("namespace", String, primary_key=True),
-    Column("keyword", String, primary_key=True),
-    Column("revn", Counter, primary_key=True, autoincrement=False),
-    Index(None, "namespace", "revn"),
-    sqlite_with_rowid=False,
-)
-
-graph_edge = Table(
-    "graph_edge",
-    metadata,
-    Column("namespace", String, primary_key=True),
-    Column("revn_a", Counter, primary_key=True, autoincrement=False),
-    Column("revn_b", Counter, primary_key=True, autoincrement=False),
-    Column("score", Float, nullable=False),
-    Column("shared", Text, nullable=False),
-    Index(None, "namespace", "revn_b"),
-    sqlite_with_rowid=False,
 )
 
 

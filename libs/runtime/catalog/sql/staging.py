@@ -12,13 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.faults import Code, StaleFault
 from libs.runtime.catalog.sql.database import Database
-from libs.runtime.catalog.sql.schema import chunk, document, revision, same_document, section
+from libs.runtime.catalog.sql.places import MAX_CHUNKS, place_of
+from libs.runtime.catalog.sql.schema import (
+    chunk,
+    document,
+    revision,
+    same_document,
+    section,
+)
 
 BATCH = 500
 
@@ -51,19 +58,21 @@ def rows_of(revn: int, chunks: list[Chunk], root: NavSection) -> Staged:
     ids = [one.chunk_id for one in chunks]
     if len(set(ids)) < len(ids) or len({one.order for one in chunks}) < len(ids):
         raise ValueError(f"chunks of revision {revn} repeat an id or an order")
-    chunk_rows = [_chunk_row(revn, one) for one in chunks]
+    if any(not 0 <= one.order < MAX_CHUNKS for one in chunks):
+        raise ValueError(f"chunks of revision {revn} have an order beyond {MAX_CHUNKS}")
+    chunk_rows = [_chunk_row(revn, one) for one in sorted(chunks, key=lambda one: one.order)]
     section_rows = list(_section_rows(revn, root))
     state = hashlib.sha256()
     for row in (*chunk_rows, *section_rows):
-        state.update(f"{row['ord']}\x1f{row['body']}\x1e".encode())
+        state.update(f"{row.get('parent')}\x1f{row['body']}\x1e".encode())
     return Staged(revn, chunk_rows, section_rows, state.hexdigest(), digest_ids(ids))
 
 
 def _chunk_row(revn: int, one: Chunk) -> dict[str, Any]:
     path = " > ".join(one.path).replace("\0", "")
     return {
+        "place": place_of(revn, one.order),
         "revn": revn,
-        "ord": one.order,
         "chunk_id": one.chunk_id,
         "type": one.type,
         "content_hash": one.metadata.content_hash,
@@ -169,27 +178,18 @@ async def remove_chunks(database: Database, revns: list[int], token: str | None 
     """
     gone = 0
     for revn in revns:
-        top = await database.write(_clear_sections, revn, token)
-        for start in range(0, top + 1, 4 * BATCH):
-            gone += await database.write(_clear_chunks, revn, start, token)
+        while batch := await database.write(_clear, revn, token):
+            gone += batch
     return gone
 
 
-def _clear_sections(connection: Connection, revn: int, token: str | None) -> int:
-    """The highest order of a chunk that is left to be removed, -1 for none."""
+def _clear(connection: Connection, revn: int, token: str | None) -> int:
+    """Remove the sections and a batch of chunks; 0 once there is none left."""
     if token is not None:
         _hold(connection, revn, token)
     connection.execute(delete(section).where(section.c.revn == revn))
     connection.execute(
         update(revision).where(revision.c.revn == revn).values(stage_digest=None, chunk_digest=None)
     )
-    top = select(func.max(chunk.c.ord)).where(chunk.c.revn == revn)
-    found = connection.execute(top).scalar_one()
-    return -1 if found is None else int(found)
-
-
-def _clear_chunks(connection: Connection, revn: int, start: int, token: str | None) -> int:
-    if token is not None:
-        _hold(connection, revn, token)
-    window = chunk.c.ord.between(start, start + 4 * BATCH - 1)
-    return connection.execute(delete(chunk).where(chunk.c.revn == revn, window)).rowcount
+    some = select(chunk.c.place).where(chunk.c.revn == revn).limit(4 * BATCH)
+    return connection.execute(delete(chunk).where(chunk.c.place.in_(some))).rowcount

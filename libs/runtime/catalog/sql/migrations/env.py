@@ -2,11 +2,11 @@
 
 from alembic import context
 
-from libs.runtime.catalog.sql.schema import metadata
+from libs.runtime.catalog.sql.graph_schema import graph_node
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=metadata,
+    target_metadata=graph_node.metadata,
     render_as_batch=True,
     transactional_ddl=False,
 )

@@ -29,34 +29,6 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_erasure_state_requested_at"), "erasure", ["state", "requested_at"])
     op.create_table(
-        "graph_edge",
-        Column("namespace", sa.String(), nullable=False),
-        Column("revn_a", COUNTER, autoincrement=False, nullable=False),
-        Column("revn_b", COUNTER, autoincrement=False, nullable=False),
-        Column("score", sa.Float(), nullable=False),
-        Column("shared", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("namespace", "revn_a", "revn_b", name=op.f("pk_graph_edge")),
-        sqlite_with_rowid=False,
-    )
-    op.create_index(op.f("ix_graph_edge_namespace_revn_b"), "graph_edge", ["namespace", "revn_b"])
-    op.create_table(
-        "graph_keyword",
-        Column("namespace", sa.String(), nullable=False),
-        Column("keyword", sa.String(), nullable=False),
-        Column("revn", COUNTER, autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("namespace", "keyword", "revn", name=op.f("pk_graph_keyword")),
-        sqlite_with_rowid=False,
-    )
-    op.create_index(op.f("ix_graph_keyword_namespace_revn"), "graph_keyword", ["namespace", "revn"])
-    op.create_table(
-        "graph_node",
-        Column("namespace", sa.String(), nullable=False),
-        Column("revn", COUNTER, autoincrement=False, nullable=False),
-        Column("document_id", sa.String(), nullable=False),
-        sa.PrimaryKeyConstraint("namespace", "revn", name=op.f("pk_graph_node")),
-        sqlite_with_rowid=False,
-    )
-    op.create_table(
         "hit",
         Column("namespace", sa.String(), nullable=False),
         Column("document_id", sa.String(), nullable=False),
@@ -128,13 +100,11 @@ def upgrade() -> None:
         Column("collection", sa.String(), nullable=False),
         Column("state", sa.String(), nullable=False),
         Column("active_revision", sa.Integer()),
-        Column("active_revn", COUNTER),
         Column("highest_published", sa.Integer(), nullable=False),
         Column("last_revision", sa.Integer(), nullable=False),
         Column("metadata", sa.Text(), nullable=False),
         Column("metadata_at", TIME),
         Column("inferred", sa.Text(), nullable=False),
-        Column("effective", sa.Text(), nullable=False),
         Column("erasure_id", sa.String()),
         Column("created_at", TIME, nullable=False),
         Column("updated_at", TIME, nullable=False),
@@ -142,6 +112,26 @@ def upgrade() -> None:
             ["namespace"], ["namespace.name"], name=op.f("fk_document_namespace")
         ),
         sa.PrimaryKeyConstraint("namespace", "document_id", name=op.f("pk_document")),
+    )
+    op.create_table(
+        "active",
+        Column("namespace", sa.String(), nullable=False),
+        Column("document_id", sa.String(), nullable=False),
+        Column("revn", COUNTER, nullable=False),
+        Column("revision", sa.Integer(), nullable=False),
+        Column("file_name", sa.String(), nullable=False),
+        Column("collection", sa.String(), nullable=False),
+        Column("format", sa.String(), nullable=False),
+        Column("metadata", sa.Text(), nullable=False),
+        Column("chunk_count", sa.Integer(), nullable=False),
+        Column("dense_model", sa.String()),
+        sa.ForeignKeyConstraint(
+            ["namespace", "document_id"],
+            ["document.namespace", "document.document_id"],
+            name=op.f("fk_active_namespace_document_id"),
+        ),
+        sa.PrimaryKeyConstraint("namespace", "document_id", name=op.f("pk_active")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "job",
@@ -224,8 +214,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "chunk",
+        Column("place", COUNTER, autoincrement=False, nullable=False),
         Column("revn", COUNTER, nullable=False),
-        Column("ord", sa.Integer(), nullable=False),
         Column("chunk_id", sa.String(), nullable=False),
         Column("type", sa.String(), nullable=False),
         Column("content_hash", sa.String(), nullable=False),
@@ -233,7 +223,7 @@ def upgrade() -> None:
         Column("path", sa.Text(), nullable=False),
         Column("body", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["revn"], ["revision.revn"], name=op.f("fk_chunk_revn")),
-        sa.PrimaryKeyConstraint("revn", "ord", name=op.f("pk_chunk")),
+        sa.PrimaryKeyConstraint("place", name=op.f("pk_chunk")),
         sa.UniqueConstraint("revn", "chunk_id", name=op.f("uq_chunk_revn_chunk_id")),
     )
     op.create_index(op.f("ix_chunk_embed_hash_revn"), "chunk", ["embed_hash", "revn"])
@@ -279,6 +269,7 @@ def downgrade() -> None:
         "chunk",
         "revision",
         "job",
+        "active",
         "document",
         "api_key",
         "vector",
@@ -286,9 +277,6 @@ def downgrade() -> None:
         "run",
         "namespace",
         "hit",
-        "graph_node",
-        "graph_keyword",
-        "graph_edge",
         "erasure",
     ):
         op.drop_table(table)

@@ -1,0 +1,14 @@
+"""The key of a chunk: its revision and its order there, in one integer."""
+
+_ORDER_BITS = 24
+MAX_CHUNKS = 1 << _ORDER_BITS
+
+
+def place_of(revn: int, order: int) -> int:
+    """The key of a chunk: revisions one after another, each by order (below 2**24)."""
+    return (revn << _ORDER_BITS) + order
+
+
+def place_parts(place: int) -> tuple[int, int]:
+    """(revn, order) of a place."""
+    return place >> _ORDER_BITS, place & (MAX_CHUNKS - 1)
