@@ -1,0 +1,135 @@
+"""PDF: read by liteparse, laid out here, pages without text read by OCR."""
+
+from collections.abc import Sequence
+
+from libs.contracts.artefacts.rows import Row
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.images import add_image
+from services.parser.formats.ocr import Reader, as_jpeg, read_lines, render
+from services.parser.formats.pdf_blocks import join_lines, to_lines
+from services.parser.formats.pdf_furniture import split_furniture
+from services.parser.formats.pdf_layout import reading_order
+from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, read_pages
+from services.parser.formats.pdf_rows import PageWriter, Typography, box
+from services.parser.formats.pdf_tables import find_tables, take_words
+from services.parser.formats.rows import Rows
+
+MIN_TEXT = 12
+"""Characters below which a page with a picture is taken for a scan."""
+BACKGROUND = 0.85
+"""Share of the page that a picture covers to count as its background."""
+
+
+def parse(given: ParseInput) -> ShardResult:
+    """Rows of the shard's pages, in reading order."""
+    from importlib.metadata import version
+
+    rows = Rows()
+    pages: list[Page] = []
+    for page in read_pages(given.path, given.pages.first, given.pages.last):
+        pages.append(page)
+        given.progress(1)
+    reader = Reader(given, rows)
+    scans = {p.number for p in pages if _is_scan(p)}
+    heads, feet = split_furniture(pages)
+    tables: dict[int, list[Table]] = {}
+    for page in pages:
+        if page.number not in scans:
+            tables[page.number] = find_tables(page)
+            page.segments = take_words(page, tables[page.number])
+    writer = PageWriter(rows, Typography.of(pages))
+    for page in pages:
+        _edge(rows, page, "page_header", heads.get(page.number, ()))
+        if page.number in scans:
+            _scan(given, rows, writer, reader, page)
+        else:
+            _page(given, rows, writer, page, tables[page.number])
+        _edge(rows, page, "page_footer", feet.get(page.number, ()))
+        _aside(rows, page)
+        given.progress(0)
+    if scans and not any(_is_content(r) for r in rows.rows):
+        raise DocumentFault(Code.NO_CONTENT, "no page of the PDF holds text or an image")
+    return rows.result(
+        "liteparse",
+        {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
+        whole=given.pages.first <= 1 and given.pages.last in (0, given.profile.page_count),
+    )
+
+
+def _is_content(row: Row) -> bool:
+    return row.kind == "image" or bool(row.text)
+
+
+def _is_scan(page: Page) -> bool:
+    if page.garbled:
+        return True
+    letters = sum(len(s.text) for s in page.segments)
+    return letters < MIN_TEXT and (bool(page.pictures) or not letters)
+
+
+def _page(
+    given: ParseInput, rows: Rows, writer: PageWriter, page: Page, tables: list[Table]
+) -> None:
+    pictures = [p for p in page.pictures if not _is_background(page, p)]
+    if len(pictures) < len(page.pictures):
+        rows.note("background_image", "pictures behind a page's text were left out")
+    if page.small_pictures:
+        rows.note(
+            "small_images", "pictures of a few points were left out", count=page.small_pictures
+        )
+    items: list[Area] = [*page.segments, *tables, *pictures]
+    placed = writer.write(page, reading_order(items))
+    _insert(given, rows, page, placed)
+
+
+def _insert(
+    given: ParseInput, rows: Rows, page: Page, placed: Sequence[tuple[Picture, int]]
+) -> None:
+    """Image rows at the places where the pictures stand, from the end backwards."""
+    for picture, index in reversed(placed):
+        tail = rows.rows[index:]
+        del rows.rows[index:]
+        add_image(rows, given.assets, picture.data, page=page.number, boxes=[box(page, picture)])
+        shift = len(rows.rows) - index
+        rows.rows.extend(r.model_copy(update={"order": r.order + shift}) for r in tail)
+
+
+def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, page: Page) -> None:
+    """A page without usable text: its picture, and what OCR reads in it."""
+    image = render(given.path, page)
+    if image is None:
+        return
+    pictures = [p.data for p in page.pictures] or [as_jpeg(image)]
+    whole = Area(0, 0, page.width, page.height)
+    for data in pictures:
+        add_image(rows, given.assets, data, page=page.number, boxes=[box(page, whole)])
+    segments = read_lines(reader, image, page)
+    writer.write(page, reading_order(page.segments if segments is None else segments))
+
+
+def _edge(rows: Rows, page: Page, kind: str, segments: Sequence[Segment]) -> None:
+    for line in to_lines(segments):
+        rows.add(kind, line.text, page=page.number, boxes=[box(page, line)])  # type: ignore[arg-type]
+
+
+def _aside(rows: Rows, page: Page) -> None:
+    """What stands beside the text: sideways text, comments and form values, hidden text."""
+    for segment in page.sideways:
+        rows.add("paragraph", segment.text, page=page.number, boxes=[box(page, segment)])
+    for note in page.notes:
+        rows.add("note", note, page=page.number)
+    if page.hidden:
+        text = join_lines([line.text for line in to_lines(page.hidden)])
+        rows.add("paragraph", text, page=page.number, hidden=True)
+        rows.note(
+            "hidden_text",
+            "text that a reader does not see is kept out of evidence",
+            severity="warning",
+            page=page.number,
+        )
+
+
+def _is_background(page: Page, picture: Picture) -> bool:
+    letters = sum(len(s.text) for s in page.segments)
+    return picture.size > BACKGROUND * page.width * page.height and letters >= MIN_TEXT

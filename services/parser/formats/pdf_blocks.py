@@ -1,0 +1,190 @@
+"""Lines and blocks of text: segments of one column joined into lines, lines into paragraphs."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.parser.formats.numbering import heading_number, list_marker
+from services.parser.formats.pdf_page import Area, Segment
+
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]$")
+_ENDS = re.compile(r"[.!?:;。…][\"'”’)\]]*$")
+_NO_SPACE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_LEADER = re.compile(r"(?:[.·…‥]\s?){4,}\s*[\divxlc]{0,5}\s*$", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Line(Area):
+    """One line of a column; `em` is the size of most characters, `bold` their majority."""
+
+    text: str = ""
+    em: float = 10.0
+    bold: bool = False
+
+    @property
+    def leads(self) -> bool:
+        """Whether the line ends like one of a table of contents."""
+        return _LEADER.search(self.text) is not None
+
+
+@dataclass(slots=True)
+class Block(Area):
+    """Lines that belong together; `text` is joined and dehyphenated."""
+
+    lines: list[Line]
+    text: str = ""
+    em: float = 10.0
+    bold: bool = False
+    marker: str | None = None
+
+
+def to_lines(segments: Sequence[Segment]) -> list[Line]:
+    """Segments of one column as lines, top down; what stands on one height is one line."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda s: ((s.y0 + s.y1) / 2, s.x0)):
+        middle = (segment.y0 + segment.y1) / 2
+        for row in reversed(rows[-3:]):
+            base = max(row, key=lambda s: s.em)
+            tall = max(base.y1 - base.y0, 1.0)
+            reach = 0.5 if segment.em < 0.8 * base.em else 0.35
+            if abs(middle - (base.y0 + base.y1) / 2) < reach * tall and not any(
+                min(s.x1, segment.x1) - max(s.x0, segment.x0) > 0.5 * segment.em for s in row
+            ):
+                row.append(segment)
+                break
+        else:
+            rows.append([segment])
+    lines = [_line(row) for row in rows]
+    lines.sort(key=lambda line: (line.y0 + line.y1) / 2)
+    return lines
+
+
+def _line(row: list[Segment]) -> Line:
+    row.sort(key=lambda s: s.x0)
+    text = row[0].text
+    for before, segment in itertools.pairwise(row):
+        gap = segment.x0 - before.x1
+        em = min(before.em, segment.em)
+        text += (" " if gap > 0.12 * em else "") + segment.text
+    total = sum(len(s.text) for s in row)
+    bold = sum(len(s.text) for s in row if s.bold)
+    em = max(row, key=lambda s: len(s.text)).em
+    return Line(
+        min(s.x0 for s in row),
+        min(s.y0 for s in row),
+        max(s.x1 for s in row),
+        max(s.y1 for s in row),
+        text.strip(),
+        em,
+        2 * bold > total,
+    )
+
+
+def to_blocks(lines: Sequence[Line]) -> list[Block]:
+    """Lines of one column as headings, paragraphs and list items."""
+    if not lines:
+        return []
+    left = min(line.x0 for line in lines)
+    right = max(line.x1 for line in lines)
+    pitch = _pitch(lines)
+    groups: list[list[Line]] = [[lines[0]]]
+    for before, line in itertools.pairwise(lines):
+        if _starts_block(groups[-1], before, line, left, right, pitch):
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    return [_block(group) for group in groups]
+
+
+def _pitch(lines: Sequence[Line]) -> float:
+    """The usual distance of lines in ems: the median over neighbours of one size."""
+    steps = sorted(
+        (b.y1 - a.y1) / b.em
+        for a, b in itertools.pairwise(lines)
+        if abs(a.em - b.em) < 0.08 * b.em and 0.5 < (b.y1 - a.y1) / b.em < 2.6
+    )
+    return steps[len(steps) // 3] if steps else 1.25
+
+
+def _starts_block(
+    group: list[Line], before: Line, line: Line, left: float, right: float, pitch: float
+) -> bool:
+    em = max(before.em, line.em)
+    step = line.y1 - before.y1
+    if abs(before.em - line.em) > 0.09 * em and not _is_continued_script(before, line):
+        return True
+    if step > (pitch + 0.35) * em or step < 0:
+        return True
+    if before.bold != line.bold and min(len(before.text), len(line.text)) > 2:
+        return True
+    if before.leads or line.leads:
+        return True
+    item = list_marker(line.text)
+    if item is not None and _begins_item(group, before, line, item[0], right):
+        return True
+    number = heading_number(line.text)
+    if number is not None and number.strong and _ENDS.search(before.text):
+        return True
+    ended = bool(_ENDS.search(before.text))
+    short = before.x1 < right - max(2.5 * em, 0.12 * (right - left))
+    if ended and short and len(group) > 0:
+        return line.x0 <= group[0].x0 + 0.5 * em or len(group) == 1
+    first = group[0]
+    indented = line.x0 > left + 0.8 * em and line.x0 > before.x0 + 0.8 * em
+    hanging = list_marker(first.text) is not None
+    return indented and ended and not hanging
+
+
+def _is_continued_script(before: Line, line: Line) -> bool:
+    """A line of one or two signs, such as a footnote mark, is no change of size."""
+    return min(len(before.text), len(line.text)) <= 2
+
+
+def _begins_item(group: list[Line], before: Line, line: Line, marker: str, right: float) -> bool:
+    """Whether a marker at a line's start opens an item, and is not a number in running text."""
+    if not marker[0].isalnum() and marker not in {"-", "–", "—", "*", "+", "·"}:
+        return True
+    if list_marker(group[0].text) is not None or _ENDS.search(before.text):
+        return True
+    return before.x1 < right - 4 * line.em or line.x0 > before.x0 + 0.8 * line.em
+
+
+def _block(lines: list[Line]) -> Block:
+    total = sum(len(line.text) for line in lines)
+    bold = sum(len(line.text) for line in lines if line.bold)
+    text = join_lines([line.text for line in lines])
+    item = list_marker(text)
+    return Block(
+        min(line.x0 for line in lines),
+        min(line.y0 for line in lines),
+        max(line.x1 for line in lines),
+        max(line.y1 for line in lines),
+        lines,
+        text,
+        max(lines, key=lambda line: len(line.text)).em,
+        2 * bold > total,
+        item[0] if item else None,
+    )
+
+
+def join_lines(texts: Sequence[str]) -> str:
+    """Lines as one text: a word broken by a hyphen is made whole, Han and Kana get no space.
+
+    A hyphen stays where the next line begins with a capital or a digit (`Sino-\\nJapanese`).
+    """
+    joined = ""
+    for text in texts:
+        if _HYPHEN.search(joined) and text[:1].islower():
+            joined = joined[:-1] + text
+        elif not joined or _joins_without_space(joined, text):
+            joined += text
+        else:
+            joined += " " + text
+    return joined
+
+
+def _joins_without_space(before: str, after: str) -> bool:
+    if before[-1] in "-\u2010/":
+        return not before.endswith((" -", "--")) and after[:1].isalnum()
+    return bool(_NO_SPACE.match(before[-1]) and _NO_SPACE.match(after))

@@ -1,0 +1,66 @@
+"""Running heads, feet and page numbers: what repeats in the same band of many pages."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from services.parser.formats.pdf_page import Page, Segment
+
+BAND = 0.09
+"""Share of the page height, at the top and at the bottom, where furniture stands."""
+MIN_REPEATS = 3
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*)?[-–—|(\[ ]*(?:[0-9]{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of)\s*[0-9]{1,4})?[-–—|)\] ]*"
+    r"|[0-9]{1,4}\s*(?:쪽|페이지|頁|页)",
+    re.IGNORECASE,
+)
+_FIGURES = re.compile(r"[0-9]+|\b[ivxlc]+\b")
+
+
+def split_furniture(
+    pages: Sequence[Page],
+) -> tuple[dict[int, list[Segment]], dict[int, list[Segment]]]:
+    """Heads and feet of each page, taken out of its segments.
+
+    A text in a band counts when its wording without figures repeats on several pages at the
+    same height, or when it is a page number alone at the edge.
+    """
+    repeats: Counter[tuple[str, int, bool]] = Counter()
+    for page in pages:
+        repeats.update({_key(page, s, top) for s, top in _banded(page)})
+    needed = max(MIN_REPEATS, min(len(pages) // 8, 12))
+    heads: dict[int, list[Segment]] = {}
+    feet: dict[int, list[Segment]] = {}
+    for page in pages:
+        taken: set[int] = set()
+        for segment, top in _banded(page):
+            wording, height, _ = _key(page, segment, top)
+            near = sum(repeats[(wording, height + d, top)] for d in (-1, 0, 1))
+            alone = _PAGE_NUMBER.fullmatch(segment.text) is not None
+            if near >= needed or (alone and _outermost(page, segment, top)):
+                taken.add(id(segment))
+                (heads if top else feet).setdefault(page.number, []).append(segment)
+        if taken:
+            page.segments = [s for s in page.segments if id(s) not in taken]
+    return heads, feet
+
+
+def _banded(page: Page) -> list[tuple[Segment, bool]]:
+    top, bottom = BAND * page.height, (1 - BAND) * page.height
+    return [
+        (s, s.y1 <= top)
+        for s in page.segments
+        if (s.y1 <= top or s.y0 >= bottom) and len(s.text) < 160
+    ]
+
+
+def _key(page: Page, segment: Segment, top: bool) -> tuple[str, int, bool]:
+    wording = _FIGURES.sub("#", segment.text.casefold())
+    return (wording, round(segment.y0 / 4), top)
+
+
+def _outermost(page: Page, segment: Segment, top: bool) -> bool:
+    """Whether nothing but other furniture-like text stands beyond the segment."""
+    if top:
+        return all(s.y0 >= segment.y0 - 2 for s in page.segments)
+    return all(s.y1 <= segment.y1 + 2 for s in page.segments)

@@ -1,0 +1,169 @@
+"""Reading order on a page: a recursive cut along white space, gutters before line gaps.
+
+A gutter is a vertical strip that no segment crosses, with lines on both sides. Segments that
+do cross it (titles, wide tables) part the region into bands, and within a band the left side
+is read before the right. After Nagy and Seth's XY-cut, with strips that share a gutter merged
+so that a paragraph gap in one column does not cut the other.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.parser.formats.pdf_page import Area, Segment
+
+MIN_GUTTER = 0.5
+"""Least width of a gutter, in ems of the region's median text."""
+MAX_DEPTH = 12
+ROW_SHARE = 0.8
+"""Share of lines that must stand side by side for a region to be read row by row."""
+
+
+def reading_order(items: Sequence[Area]) -> list[list[Area]]:
+    """The items in reading order, as groups that belong to one column each."""
+    if not items:
+        return []
+    em = _median([i.em for i in items if isinstance(i, Segment)] or [10.0])
+    return _order(sorted(items, key=lambda i: (i.y0, i.x0)), em, 0)
+
+
+@dataclass
+class _Strip:
+    """Items between two white gaps that run through the whole region."""
+
+    items: list[Area]
+    gaps: list[tuple[float, float]]
+
+
+def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
+    if len(items) < 2 or depth > MAX_DEPTH:
+        return [items] if items else []
+    strips = _strips(items, em)
+    groups: list[list[Area]] = []
+    index = 0
+    while index < len(strips):
+        band, gutter, index = _band(strips, index, em)
+        if gutter is None:
+            if groups and groups[-1]:
+                groups[-1].extend(band)
+            else:
+                groups.append(band)
+            continue
+        middle = (gutter[0] + gutter[1]) / 2
+        left = [i for i in band if (i.x0 + i.x1) / 2 < middle]
+        right = [i for i in band if (i.x0 + i.x1) / 2 >= middle]
+        groups += _order(left, em, depth + 1)
+        groups += _order(right, em, depth + 1)
+        groups.append([])
+    return [g for g in groups if g]
+
+
+def _strips(items: list[Area], em: float) -> list[_Strip]:
+    """The items parted at every white gap across the region, each with its own gaps in x."""
+    left, right = min(i.x0 for i in items), max(i.x1 for i in items)
+    strips: list[_Strip] = []
+    current: list[Area] = []
+    bottom = float("-inf")
+    for item in items:
+        if current and item.y0 > bottom - 0.1 * em:
+            strips.append(_Strip(current, _gaps(current, left, right, em)))
+            current = []
+        current.append(item)
+        bottom = max(bottom, item.y1)
+    strips.append(_Strip(current, _gaps(current, left, right, em)))
+    return strips
+
+
+def _gaps(items: Sequence[Area], left: float, right: float, em: float) -> list[tuple[float, float]]:
+    """Intervals of x inside the region that none of the items covers."""
+    gaps: list[tuple[float, float]] = []
+    reach = left
+    for x0, x1 in sorted((i.x0, i.x1) for i in items):
+        if x0 - reach >= MIN_GUTTER * em:
+            gaps.append((reach, x0))
+        reach = max(reach, x1)
+    if right - reach >= MIN_GUTTER * em:
+        gaps.append((reach, right))
+    return gaps
+
+
+def _band(
+    strips: list[_Strip], start: int, em: float
+) -> tuple[list[Area], tuple[float, float] | None, int]:
+    """The longest run of strips from `start` that shares a gutter, or one strip without."""
+    first = strips[start]
+    best: tuple[list[Area], tuple[float, float] | None, int] = (first.items, None, start + 1)
+    for gap in first.gaps:
+        gutter = gap
+        band = list(first.items)
+        end = start + 1
+        while end < len(strips):
+            common = _common(gutter, strips[end].gaps, em)
+            if common is None:
+                break
+            gutter = common
+            band += strips[end].items
+            end += 1
+        if _two_columns(band, gutter, em) and len(band) > len(best[0] if best[1] else ()):
+            best = (band, gutter, end)
+    return best
+
+
+def _common(
+    gutter: tuple[float, float], gaps: list[tuple[float, float]], em: float
+) -> tuple[float, float] | None:
+    for gap in gaps:
+        low, high = max(gutter[0], gap[0]), min(gutter[1], gap[1])
+        if high - low >= MIN_GUTTER * em:
+            return (low, high)
+    return None
+
+
+def _two_columns(band: Sequence[Area], gutter: tuple[float, float], em: float) -> bool:
+    """Lines on both sides, standing beside each other, and not a list of label and value."""
+    middle = (gutter[0] + gutter[1]) / 2
+    left = [i for i in band if (i.x0 + i.x1) / 2 < middle]
+    right = [i for i in band if (i.x0 + i.x1) / 2 >= middle]
+    if not left or not right:
+        return False
+    top = max(min(i.y0 for i in left), min(i.y0 for i in right))
+    bottom = min(max(i.y1 for i in left), max(i.y1 for i in right))
+    if bottom - top < 2.2 * em:
+        return False
+    if min(_lines(left), _lines(right)) < 2 and all(isinstance(i, Segment) for i in band):
+        return False
+    return not _row_wise(left, right)
+
+
+def _lines(items: Sequence[Area]) -> int:
+    count = 0
+    bottom = float("-inf")
+    for item in sorted(items, key=lambda i: i.y0):
+        if item.y0 >= bottom - 0.3 * (item.y1 - item.y0):
+            count += 1
+            bottom = item.y1
+    return count
+
+
+def _row_wise(left: Sequence[Area], right: Sequence[Area]) -> bool:
+    """Short labels, each with a value beside it: read along the rows."""
+    labels = [i for i in left if isinstance(i, Segment)]
+    if not labels or len(labels) < len(left):
+        return False
+    if sum(len(i.text.split()) for i in labels) / len(labels) > 4:
+        return False
+    if max(i.x1 - i.x0 for i in labels) > 0.8 * max(i.x1 - i.x0 for i in right):
+        return False
+    tops = sorted(i.y1 for i in right)
+    matched = sum(1 for i in labels if _near(tops, i.y1, 0.35 * i.em))
+    return matched >= ROW_SHARE * len(labels)
+
+
+def _near(values: list[float], value: float, margin: float) -> bool:
+    at = bisect_left(values, value - margin)
+    return at < len(values) and values[at] <= value + margin
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
