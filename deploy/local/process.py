@@ -48,6 +48,7 @@ class Child:
     delay: float = FIRST_DELAY
     due: float | None = None
     last_end: str = ""
+    told: str = ""
 
     def start(self, now: float) -> None:
         """Fork. The parent must have one thread only."""

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterable
 from types import FrameType, TracebackType
 
-from deploy.local.process import Child, adopt_orphans, children_of
+from deploy.local.logs import last_lines
+from deploy.local.process import LONGEST_DELAY, Child, adopt_orphans, children_of
 
 _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
 _STOP = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -164,7 +165,18 @@ class Supervisor:
                     self._mourn(child)
 
     def _mourn(self, child: Child) -> None:
+        """Say that a kept child ended; not again and again once the pauses grow no more."""
         if self.asked_to_stop or child.due is None:
             return
         pause = child.due - time.monotonic()
-        self._say(f"{child.name} ended ({child.last_end}), starts again in {pause:.1f} s")
+        told = f"{child.name} ended ({child.last_end}{_reason(child)})"
+        if told != child.told or pause < LONGEST_DELAY - 1:
+            self._say(f"{told}, starts again in {pause:.1f} s")
+        child.told = told
+
+
+def _reason(child: Child) -> str:
+    """The last line of a crash, which is no log entry but the error itself."""
+    last = last_lines(child.log, 1)
+    crashed = child.last_end.startswith("exit code") and child.last_end != "exit code 0"
+    return f": {last[0][:200]}" if crashed and last and not last[0].startswith("{") else ""
