@@ -78,7 +78,8 @@ class ActiveSet:
 @dataclass(frozen=True)
 class Flip:
     """What the flip writes. `expected_digest`, where given, MUST equal the staged chunks'
-    digest: a flip of anything else raises `RuntimeError` and changes nothing."""
+    digest: while another attempt stages, or has staged something else, a flip raises
+    `WorldFault(STORE_AWAY)` and changes nothing."""
 
     namespace: str
     document_id: str

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.events.base import now
+from libs.contracts.faults import Code, WorldFault
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet, Flip, FlipOutcome
 from libs.runtime.catalog.sql.database import upsert
 from libs.runtime.catalog.sql.metadata import effective, overlaid
@@ -107,9 +108,9 @@ def flip(connection: Connection, wanted: Flip) -> tuple[FlipOutcome, int]:
     refusal = _refusal(row, wanted)
     if row is None or refusal is not None:
         return refusal or "erased", corpus_version(connection, wanted.namespace)
-    if wanted.expected_digest not in (None, row.chunk_digest):
-        raise RuntimeError(
-            f"revision {row.revn} was staged anew after its parity was proved: not flipped"
+    if row.stage_token is not None or wanted.expected_digest not in (None, row.chunk_digest):
+        raise WorldFault(
+            Code.STORE_AWAY, f"another attempt has staged revision {row.revn} anew: prove it again"
         )
     return "flipped", _publish(connection, row, wanted)
 

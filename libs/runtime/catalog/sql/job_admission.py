@@ -4,8 +4,7 @@ import hashlib
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
-from sqlalchemy.sql.functions import coalesce
+from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events.base import ArtefactRef, now
@@ -231,42 +230,3 @@ def discard(connection: Connection, job_id: str) -> None:
         )
     else:
         connection.execute(delete(document).where(this))
-
-
-def release(connection: Connection, per_namespace: int, limit: int) -> list[JobRecord]:
-    """See `JobStore.release`: who has the fewest running comes first."""
-    running = (
-        select(job.c.namespace, func.count().label("n"))
-        .where(job.c.state == "running")
-        .group_by(job.c.namespace)
-        .subquery()
-    )
-    place = func.row_number().over(partition_by=job.c.namespace, order_by=job.c.revn)
-    waiting = (
-        select(job.c.job_id, job.c.namespace, job.c.revn, place.label("place"))
-        .where(job.c.state == "waiting", job.c.source.is_not(None))
-        .subquery()
-    )
-    slot = waiting.c.place + coalesce(running.c.n, 0)
-    chosen = (
-        connection.execute(
-            select(waiting.c.job_id)
-            .outerjoin(running, running.c.namespace == waiting.c.namespace)
-            .where(slot <= per_namespace)
-            .order_by(slot, waiting.c.revn)
-            .limit(max(0, limit))
-        )
-        .scalars()
-        .all()
-    )
-    if not chosen:
-        return []
-    moment = now()
-    rows = connection.execute(
-        update(job)
-        .where(job.c.job_id.in_(chosen), job.c.state == "waiting")
-        .values(state="running", updated_at=moment)
-        .returning(job)
-    )
-    records = {row.job_id: job_record(row) for row in rows}
-    return [records[job_id] for job_id in chosen if job_id in records]

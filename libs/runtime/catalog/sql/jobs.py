@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, exists, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from libs.contracts.api.documents import JobState
 from libs.contracts.api.ingest import IngestOptions
@@ -18,7 +18,7 @@ from libs.runtime.catalog.jobs import (
     LedgerEntry,
     Standing,
 )
-from libs.runtime.catalog.sql import job_admission, job_ledger
+from libs.runtime.catalog.sql import job_admission, job_ledger, job_release
 from libs.runtime.catalog.sql.database import Database, upsert
 from libs.runtime.catalog.sql.records import dump, job_record
 from libs.runtime.catalog.sql.schema import (
@@ -62,11 +62,6 @@ def _standing(connection: Connection, job_id: str) -> Standing:
     if row.cancel_requested:
         return "cancelled"
     return "superseded" if row.highest_published > row.revision else "current"
-
-
-def _waits(connection: Connection) -> bool:
-    waiting = exists().where(job.c.state == "waiting", job.c.source.is_not(None))
-    return connection.execute(select(waiting)).scalar_one()
 
 
 def _count(connection: Connection, namespace: str | None, state: JobState) -> int:
@@ -187,9 +182,9 @@ class SqlJobs:
 
     async def release(self, per_namespace: int, limit: int) -> list[JobRecord]:
         """See the port; the write lock is taken only when something waits."""
-        if not await self._database.read(_waits):
+        if not await self._database.read(job_release.something_waits):
             return []
-        return await self._database.write(job_admission.release, per_namespace, limit)
+        return await self._database.write(job_release.release, per_namespace, limit)
 
     async def count(self, namespace: str | None, state: JobState) -> int:
         """See the port."""

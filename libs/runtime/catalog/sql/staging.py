@@ -117,8 +117,8 @@ def _stage_at_once(connection: Connection, staged: Staged, token: str) -> None:
     if _begin_stage(connection, staged, token):
         connection.execute(delete(chunk).where(chunk.c.revn == staged.revn))
         connection.execute(delete(section).where(section.c.revn == staged.revn))
-        _put(connection, chunk, staged.revn, token, staged.chunks)
-        _put(connection, section, staged.revn, token, staged.sections)
+        _insert(connection, chunk, staged.chunks)
+        _insert(connection, section, staged.sections)
         _end_stage(connection, staged, token)
 
 
@@ -147,20 +147,27 @@ def _hold(connection: Connection, revn: int, token: str) -> None:
     """Raise unless this writer still has the revision."""
     held = select(revision.c.revn).where(revision.c.revn == revn, revision.c.stage_token == token)
     if connection.execute(held).first() is None:
-        raise StaleFault(Code.SUPERSEDED, f"revision {revn} is being staged by another attempt")
+        raise _taken_over(revn)
+
+
+def _taken_over(revn: int) -> StaleFault:
+    return StaleFault(Code.SUPERSEDED, f"revision {revn} is being staged by another attempt")
 
 
 def _put(connection: Connection, table: Table, revn: int, token: str, rows: _Rows) -> None:
     _hold(connection, revn, token)
+    _insert(connection, table, rows)
+
+
+def _insert(connection: Connection, table: Table, rows: _Rows) -> None:
     if rows:
         connection.execute(insert(table), rows)
 
 
 def _end_stage(connection: Connection, staged: Staged, token: str) -> None:
-    _hold(connection, staged.revn, token)
-    connection.execute(
+    ended = connection.execute(
         update(revision)
-        .where(revision.c.revn == staged.revn, revision.c.state == "accepted")
+        .where(revision.c.revn == staged.revn, revision.c.stage_token == token)
         .values(
             state="staged",
             stage_token=None,
@@ -169,6 +176,8 @@ def _end_stage(connection: Connection, staged: Staged, token: str) -> None:
             chunk_count=len(staged.chunks),
         )
     )
+    if ended.rowcount != 1:
+        raise _taken_over(staged.revn)
 
 
 async def remove_chunks(database: Database, revns: list[int], token: str | None = None) -> int:
