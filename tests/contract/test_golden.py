@@ -1,0 +1,101 @@
+"""Old messages are files: every version ever written must still load, and lose nothing."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from libs.contracts import artefacts, events
+from libs.contracts.api.search import RetrieveAnswer, SearchResponse
+from libs.contracts.artefacts.chunk import Chunks, canonical_table, canonical_text, chunk_id
+from libs.contracts.events import Event, JobEvent
+from libs.contracts.subjects import SUBJECTS
+from libs.contracts.trace import Trace
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = (
+    artefacts.Profile,
+    artefacts.Row,
+    Chunks,
+    artefacts.DocNav,
+    artefacts.Manifest,
+    artefacts.Hierarchy,
+    artefacts.Diagnostics,
+    Trace,
+)
+ABSTRACT = {Event, JobEvent}
+
+
+def snake(model: type[BaseModel]) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", model.__name__).lower()
+
+
+def models() -> dict[str, type[BaseModel]]:
+    """Everything that is stored or sent, by the name of its folder."""
+    exported = (getattr(events, name) for name in events.__all__)
+    found = {m for m in exported if issubclass(m, Event)}
+    found |= {subject.model for subject in SUBJECTS} | {*FILES, SearchResponse, RetrieveAnswer}
+    return {snake(model): model for model in found - ABSTRACT}
+
+
+def versions() -> list[tuple[str, str]]:
+    return [(path.parent.name, path.stem) for path in sorted(GOLDEN.glob("*/v*.json"))]
+
+
+def lost(before: Any, after: Any, place: str = "") -> list[str]:
+    """Places whose value is gone or another after loading."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [
+            found
+            for key, value in before.items()
+            for found in (
+                lost(value, after[key], f"{place}.{key}") if key in after else [f"{place}.{key}"]
+            )
+        ]
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [found for n, (b, a) in pairs for found in lost(b, a, f"{place}[{n}]")]
+    return [] if before == after else [place]
+
+
+@pytest.mark.parametrize("name", sorted(models()))
+def test_every_model_has_a_golden_file(name: str) -> None:
+    assert (GOLDEN / name / "v1.json").exists(), (
+        f"write tests/contract/golden/{name}/v1.json with every field of {models()[name].__name__}"
+    )
+
+
+@pytest.mark.parametrize(("name", "version"), versions())
+def test_an_old_file_still_loads_and_loses_nothing(name: str, version: str) -> None:
+    text = (GOLDEN / name / f"{version}.json").read_text(encoding="utf-8")
+    model = models()[name].model_validate_json(text)
+    assert lost(json.loads(text), json.loads(model.model_dump_json(by_alias=True))) == []
+
+
+@pytest.mark.parametrize("name", sorted(models()))
+def test_no_field_of_the_first_version_is_gone(name: str) -> None:
+    model = models()[name]
+    written = json.loads((GOLDEN / name / "v1.json").read_text(encoding="utf-8"))
+    fields = {f.alias or n: f.is_required() for n, f in model.model_fields.items()}
+    missing = [field for field, required in fields.items() if required and field not in written]
+    assert not missing
+    assert set(written) <= set(fields), "a field was renamed or removed"
+
+
+def test_a_value_that_is_lost_is_noticed() -> None:
+    assert lost({"a": [{"b": 1}]}, {"a": [{"b": 2}]}) == [".a[0].b"]
+    assert lost({"a": 1}, {}) == [".a"]
+    assert lost([1], [1, 2]) == [""]
+    assert lost({"a": 1}, {"a": 1, "new": 2}) == []
+
+
+def test_the_ids_in_the_golden_chunks_are_still_what_the_text_gives() -> None:
+    golden = Chunks.model_validate_json((GOLDEN / "chunks" / "v1.json").read_text())
+    text = next(chunk for chunk in golden.chunks if chunk.type == "text")
+    assert text.chunk_id == chunk_id("text", canonical_text(text.content))
+    row = artefacts.Row.model_validate_json((GOLDEN / "row" / "v1.json").read_text())
+    table = next(chunk for chunk in golden.chunks if chunk.type == "table")
+    assert table.chunk_id == chunk_id("table", canonical_table(row.cells))
