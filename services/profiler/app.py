@@ -1,0 +1,33 @@
+"""The profiler: wiring only."""
+
+from functools import partial
+
+from libs.contracts.events import DocumentAccepted, ShardParsed
+from libs.contracts.subjects import PROFILE, RELEASE, Stage
+from libs.runtime.service import Service, run
+from services.profiler.handlers import Deps, on_accepted, on_shard_parsed
+from services.profiler.look import make_sandbox
+from services.profiler.settings import Settings
+
+
+def build(service: Service) -> None:
+    """Wire the service."""
+    settings = service.settings
+    assert isinstance(settings, Settings)
+    sandbox = make_sandbox(settings)
+    deps = Deps(service.bus, service.stores, sandbox, settings.bounds(), settings.shard_window)
+    service.on_start(sandbox.start)
+    service.on_stop(sandbox.close)
+    service.on_ready("sandbox", sandbox.ready)
+    slots = settings.profiler_slots
+    service.hear(PROFILE, DocumentAccepted, partial(on_accepted, deps), workers=slots)
+    service.hear(RELEASE, ShardParsed, partial(on_shard_parsed, deps), workers=2)
+
+
+def main() -> None:
+    """Run the service."""
+    run(Stage.PROFILER, Settings, build)
+
+
+if __name__ == "__main__":
+    main()

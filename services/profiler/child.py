@@ -1,0 +1,29 @@
+"""What runs in the sandbox: the look at one untrusted file."""
+
+from pathlib import Path
+from typing import Any
+
+from libs.runtime.sandbox.child import Attempt
+from services.profiler.profile import Bounds, profile_file
+
+PROFILE = "services.profiler.child:profile"
+PRELOAD = (
+    "services.profiler.profile",
+    "pypdfium2",
+    "olefile",
+    "defusedxml.ElementTree",
+    "charset_normalizer",
+    "PIL.Image",
+)
+
+
+def profile(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+    """The profile of the file at `path`; the other arguments are those of `profile_file`."""
+    given = dict(arguments)
+    made = profile_file(
+        Path(given.pop("path")),
+        bounds=Bounds(**given.pop("bounds")),
+        progress=attempt.progress,
+        **given,
+    )
+    return made.model_dump(mode="json")

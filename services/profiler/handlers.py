@@ -1,0 +1,100 @@
+"""What the profiler does with what it hears."""
+
+from dataclasses import dataclass
+
+from libs.contracts.artefacts.profile import Profile
+from libs.contracts.events import (
+    ArtefactRef,
+    DocumentAccepted,
+    DocumentProfiled,
+    DocumentSharded,
+    ShardParsed,
+)
+from libs.contracts.faults import Code, DocumentFault
+from libs.runtime.artefacts import load_json, save_json
+from libs.runtime.bus import Bus
+from libs.runtime.keys import attempt_key
+from libs.runtime.sandbox.crashes import crash_verdict
+from libs.runtime.sandbox.sandbox import Sandbox
+from libs.runtime.sandbox.verdict import ChildCrashed
+from libs.runtime.stores import Stores
+from libs.runtime.work import Work
+from services.profiler.look import Source, look
+from services.profiler.profile import Bounds
+
+
+@dataclass(frozen=True)
+class Deps:
+    """What handlers work with; `window` is how many shards of a job are out at once."""
+
+    bus: Bus
+    stores: Stores
+    sandbox: Sandbox
+    bounds: Bounds
+    window: int
+
+
+async def on_accepted(deps: Deps, event: DocumentAccepted, work: Work) -> None:
+    """Look at the source once, store its profile, and send out the first shards."""
+    profile = unstated(await _profile(deps, event, work), event)
+    ref = await save_json(deps.stores.objects, attempt_key(event, "profile.json"), profile)
+    await deps.bus.announce(
+        DocumentProfiled(
+            **_same_job(event),
+            profile=ref,
+            format=profile.format,
+            page_count=profile.page_count,
+            shards=len(profile.shards),
+        )
+    )
+    for shard in range(min(deps.window, len(profile.shards))):
+        await deps.bus.announce(_sharded(event, profile, ref, shard))
+
+
+async def on_shard_parsed(deps: Deps, event: ShardParsed, work: Work) -> None:
+    """A place in the job's window is free: send out the shard that takes it."""
+    following = event.shard + deps.window
+    if following < event.shards:
+        profile = await load_json(deps.stores.objects, event.profile, Profile)
+        await deps.bus.announce(_sharded(event, profile, event.profile, following))
+
+
+def unstated(profile: Profile, event: DocumentAccepted) -> Profile:
+    """The profile without inferences about what the sender stated."""
+    stated = event.options.metadata.model_dump(exclude_none=True).keys()
+    inferred = {k: v for k, v in profile.inferred.items() if k not in stated}
+    return profile.model_copy(update={"inferred": inferred})
+
+
+async def _profile(deps: Deps, event: DocumentAccepted, work: Work) -> Profile:
+    try:
+        async with deps.stores.objects.local(event.source.key) as path:
+            source = Source(
+                path, event.file_name, event.source.size, event.source.sha256, event.media_type
+            )
+            return await look(deps.sandbox, source, deps.bounds, work)
+    except KeyError:
+        raise DocumentFault(Code.SOURCE_MISSING, "the source is not in the store") from None
+    except ChildCrashed as crash:
+        task = f"profiler:{event.job_id}:"
+        raise await crash_verdict(deps.stores.catalog.jobs, task, crash) from None
+
+
+def _sharded(
+    event: DocumentAccepted | ShardParsed, profile: Profile, ref: ArtefactRef, shard: int
+) -> DocumentSharded:
+    return DocumentSharded(
+        **_same_job(event),
+        source=event.source,
+        profile=ref,
+        file_name=event.file_name,
+        shard=shard,
+        shards=len(profile.shards),
+        pages=profile.shards[shard],
+        options=event.options,
+    )
+
+
+def _same_job(event: DocumentAccepted | ShardParsed) -> dict[str, object]:
+    names = ("namespace", "document_id", "revision", "job_id", "attempt")
+    return {name: getattr(event, name) for name in names}

@@ -1,0 +1,45 @@
+"""One look at an image file: is it whole, how large, how many frames, and when was it taken."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from libs.contracts.faults import Code, DocumentFault
+
+EXIF_DATE = 0x0132
+
+
+@dataclass(frozen=True)
+class ImageLook:
+    """Frames count as pages; `created` as the image says."""
+
+    page_count: int
+    created: str | None
+
+
+def look_at_image(path: Path, max_pixels: int) -> ImageLook:
+    """Decode the image at `path` once.
+
+    Raises `DocumentFault`: `TOO_LARGE` over `max_pixels`, before anything is decoded, and
+    `UNREADABLE` when it is damaged or truncated.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Image.MAX_IMAGE_PIXELS = None
+            with Image.open(path) as image:
+                if image.width * image.height > max_pixels:
+                    raise DocumentFault(
+                        Code.TOO_LARGE,
+                        f"the image has {image.width} × {image.height} pixels; "
+                        f"at most {max_pixels // 1_000_000} million are read",
+                    )
+                image.load()
+                created = image.getexif().get(EXIF_DATE)
+                return ImageLook(getattr(image, "n_frames", 1), str(created) if created else None)
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
+        raise DocumentFault(
+            Code.UNREADABLE, f"the image is damaged or truncated ({type(error).__name__})"
+        ) from None

@@ -1,0 +1,34 @@
+"""Profile one file without bus and stores, for the command line."""
+
+import asyncio
+import hashlib
+import tempfile
+from pathlib import Path
+
+from libs.contracts.artefacts.profile import Profile
+from libs.contracts.tokens import safe_file_name
+from libs.runtime.work import Work
+from services.profiler.look import Source, look, make_sandbox
+from services.profiler.settings import Settings
+
+
+def profile_path(path: Path, settings: Settings | None = None) -> Profile:
+    """The profile of the file at `path`, made in the sandbox as the service does.
+
+    Raises the faults of the look; `OSError` when there is no such file. Must be called in
+    the main thread, where no event loop runs.
+    """
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    source = Source(path.absolute(), safe_file_name(path.name), path.stat().st_size, digest)
+    return asyncio.run(_profile(source, settings or Settings()))
+
+
+async def _profile(source: Source, settings: Settings) -> Profile:
+    with tempfile.TemporaryDirectory(prefix="groundwire-") as folder:
+        sandbox = make_sandbox(settings.model_copy(update={"scratch_dir": Path(folder)}))
+        await sandbox.start()
+        try:
+            return await look(sandbox, source, settings.bounds(), Work("local"))
+        finally:
+            await sandbox.close()

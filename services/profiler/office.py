@@ -1,0 +1,119 @@
+"""One look at a document in a container: its own metadata, a sample of its text, its slides."""
+
+import re
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from libs.contracts.artefacts.profile import Format
+
+MAX_PART = 1 << 20
+SAMPLE_PARTS = 12
+
+_METADATA_PARTS = ("docProps/core.xml", "meta.xml", "Contents/content.hpf")
+_TEXT_PARTS: dict[Format, re.Pattern[str]] = {
+    "docx": re.compile(r"word/document\d*\.xml"),
+    "pptx": re.compile(r"ppt/slides/slide\d+\.xml"),
+    "xlsx": re.compile(r"xl/sharedStrings\.xml"),
+    "hwpx": re.compile(r"Contents/section\d+\.xml"),
+    "odt": re.compile(r"content\.xml"),
+    "ods": re.compile(r"content\.xml"),
+    "odp": re.compile(r"content\.xml"),
+}
+_FIELDS = {
+    "title": "title",
+    "creator": "author",
+    "initial-creator": "author",
+    "subject": "subject",
+    "keywords": "keywords",
+    "created": "created",
+    "creation-date": "created",
+    "language": "language",
+}
+_TAGS = re.compile(r"<[^>]*>")
+_SLIDE = re.compile(r"<draw:page[\s>]")
+
+
+@dataclass
+class OfficeLook:
+    """What the profile takes from a container; `page_count` counts slides, else 0."""
+
+    metadata: dict[str, str] = field(default_factory=dict)
+    sample: str = ""
+    page_count: int = 0
+
+
+def look_at_zip(path: Path, found: Format, members: tuple[str, ...]) -> OfficeLook:
+    """Look into a container that was inspected before."""
+    look = OfficeLook()
+    with zipfile.ZipFile(path) as archive:
+        for name in _METADATA_PARTS:
+            if name in members:
+                look.metadata |= _metadata(_read(archive, name))
+        wanted = _TEXT_PARTS[found]
+        parts = sorted((n for n in members if wanted.fullmatch(n)), key=_by_number)
+        texts = [_read(archive, name).decode("utf-8", "replace") for name in parts[:SAMPLE_PARTS]]
+    look.sample = "\n".join(" ".join(_TAGS.sub(" ", text).split()) for text in texts)
+    if found == "pptx":
+        look.page_count = len(parts)
+    elif found == "odp":
+        look.page_count = sum(len(_SLIDE.findall(text)) for text in texts)
+    return look
+
+
+def look_at_ole(path: Path, found: Format) -> OfficeLook:
+    """Look into a compound file that was recognised before."""
+    import olefile  # type: ignore[import-untyped]
+
+    look = OfficeLook()
+    with olefile.OleFileIO(str(path)) as ole:
+        if found == "hwp" and ole.exists("PrvText"):
+            with ole.openstream("PrvText") as stream:
+                look.sample = stream.read(MAX_PART).decode("utf-16-le", "replace")
+        if ole.exists("\x05SummaryInformation"):
+            properties = ole.get_metadata()
+            codec = f"cp{properties.codepage}" if (properties.codepage or 0) > 0 else "cp1252"
+            for name in ("title", "author", "subject", "keywords"):
+                value = getattr(properties, name)
+                if isinstance(value, bytes):
+                    value = _decoded(value, codec)
+                if value:
+                    look.metadata[name] = str(value)
+            if properties.create_time is not None:
+                look.metadata["created"] = str(properties.create_time)
+    return look
+
+
+def _decoded(value: bytes, codec: str) -> str:
+    try:
+        return value.decode("utf-8" if codec == "cp65001" else codec, "replace").strip("\x00 ")
+    except LookupError:
+        return value.decode("cp1252", "replace").strip("\x00 ")
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> bytes:
+    with archive.open(name) as part:
+        return part.read(MAX_PART)
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    digits = re.sub(r"\D", "", name.rpartition("/")[2])
+    return (int(digits) if digits else 0, name)
+
+
+def _metadata(xml: bytes) -> dict[str, str]:
+    """The fields that are known, by their local names; none from XML that is malformed."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    try:
+        root = fromstring(xml)
+    except (ParseError, DefusedXmlException, ValueError):
+        return {}
+    found: dict[str, str] = {}
+    for element in root.iter():
+        name = _FIELDS.get(str(element.tag).rpartition("}")[2])
+        text = " ".join((element.text or "").split())
+        if name and text:
+            found.setdefault(name, text)
+    return found
