@@ -419,5 +419,5 @@ class ObjectStoreSuite:
             sys.executable, "-c", source, stdout=asyncio.subprocess.PIPE
         )
         out, _ = await asyncio.wait_for(reader.communicate(), 60)
-        assert out.decode().strip() == f"{b'shared'} {info}"
+        assert out.decode().strip() == f"{b'shared'!r} {info}"
         assert await store.get("a/b") == b"replaced"

@@ -230,6 +230,33 @@ async def test_what_killed_writers_left_goes_after_an_hour(root: Path) -> None:
     assert (old.exists(), fresh.exists()) == (False, True)
 
 
+# --- durability
+
+
+async def test_durable_reaches_the_disk_before_put_returns(
+    store: FileObjectStore, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[int] = set()
+    fsync = os.fsync
+
+    def record(handle: int) -> None:
+        synced.add(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def unsynced(*paths: Path) -> list[Path]:
+        return [path for path in paths if path.stat().st_ino not in synced]
+
+    monkeypatch.setattr(os, "fsync", record)
+    await store.put("other/a", b"x")
+    assert synced == set()
+    await store.put(KEY, b"x", durable=True)
+    file = root / KEY
+    (sidecar,) = (p for p in internals(root, "meta") if p.stat().st_ino in synced)
+    folders = list(file.parents)[:5]
+    assert folders[-1] == root
+    assert unsynced(file, sidecar, sidecar.parent, *folders) == []
+
+
 # --- a store that is away
 
 
