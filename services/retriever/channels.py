@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.port import Hit, LexicalChannel, LexicalQuery, Scope, SearchIndex
+from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
+from libs.runtime.telemetry import logger
 
 Key = tuple[int, int]
+log = logger("retriever")
+
 CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
 
 
@@ -33,7 +37,10 @@ async def search_channels(
     revisions: list[ActiveRevision],
     depth: int,
 ) -> Found:
-    """All channels at once; the dense one only over revisions whose vectors are complete."""
+    """All channels at once; the dense one only over revisions whose vectors are complete.
+
+    Without its model the dense channel is empty and the lexical ones answer alone.
+    """
     found = Found()
     dense = frozenset(r.revn for r in revisions if embedder and r.dense_model == embedder.model)
 
@@ -43,7 +50,11 @@ async def search_channels(
     async def by_vector() -> None:
         if embedder is None or not dense:
             return
-        vector = await embedder.embed_query(text)
+        try:
+            vector = await embedder.embed_query(text)
+        except ModelUnavailable as error:
+            log.warning("dense channel off", reason=str(error))
+            return
         covered = Scope(scope.namespace, dense, scope.chunk_types)
         found.add("dense", await index.search_vectors(embedder.model, vector, covered, depth))
 

@@ -1,5 +1,6 @@
 """Classic retrieval: scope, channels, fusion, hydration, over one corpus version."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +10,16 @@ from libs.contracts.artefacts import Chunk
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.index.port import LexicalQuery, Scope, SearchIndex
+from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
+from libs.runtime.telemetry import logger
 from services.retriever.channels import Found, Key, search_channels
 from services.retriever.fusion import Fused, convex, reciprocal_rank
 from services.retriever.hydrate import embedded_assets, other_place, retrieved
 from services.retriever.scope import base_id, in_scope, is_excluded
 from services.retriever.settings import Settings
+
+log = logger("retriever")
 
 CONSISTENT_TRIES = 4
 DEEPEST = 12_800
@@ -32,6 +37,17 @@ class Retriever:
 
     def __post_init__(self) -> None:
         self._active: dict[str, ActiveSet] = {}
+
+    async def warm_up(self) -> None:
+        """Load the model in the background, so that the first query does not wait for it."""
+        if self.embedder is not None:
+            self._warming = asyncio.create_task(self._load(self.embedder))
+
+    async def _load(self, embedder: Embedder) -> None:
+        try:
+            await embedder.embed_query("")
+        except ModelUnavailable as error:
+            log.warning("dense channel off", reason=str(error))
 
     async def retrieve(self, query: RetrieveQuery) -> RetrieveAnswer:
         """The best chunks for the query, all of one corpus version.
