@@ -14,6 +14,16 @@ class FolderTaken(Exception):
     """Another supervisor runs on the folder; the message says which."""
 
 
+def write_private(path: Path, text: str) -> None:
+    """Replace a file, whole, by one that only this user may read."""
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    made.unlink(missing_ok=True)
+    handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    made.replace(path)
+
+
 @dataclass(frozen=True)
 class DataFolder:
     """Paths below `GROUNDWIRE_DATA_DIR`; made for this user alone."""
@@ -86,7 +96,7 @@ class DataFolder:
 
     def forget_runs(self) -> None:
         """Remove the notes of processes that ran before."""
-        for note in self.run.glob("*.json"):
+        for note in (*self.run.glob("*.json"), self.bus_url_file):
             note.unlink(missing_ok=True)
 
     def noted(self, stage: str) -> tuple[int, int] | None:

@@ -1,11 +1,10 @@
 """The local key: given by `GROUNDWIRE_API_KEY`, or made once and kept in the data folder."""
 
 import hashlib
-import os
 import secrets
 from datetime import UTC, datetime
 
-from deploy.local.folder import DataFolder
+from deploy.local.folder import DataFolder, write_private
 from libs.runtime.catalog.keys import KeyRecord
 from libs.runtime.settings import Settings
 
@@ -22,12 +21,7 @@ def local_key(settings: Settings, folder: DataFolder) -> str:
     except FileNotFoundError:
         pass
     secret = PREFIX + secrets.token_hex(16)
-    made = folder.key_file.with_suffix(".new")
-    made.unlink(missing_ok=True)
-    handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secret + "\n")
-    made.replace(folder.key_file)
+    write_private(folder.key_file, secret + "\n")
     return secret
 
 

@@ -8,7 +8,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.local.folder import DataFolder
+from deploy.local.folder import DataFolder, write_private
 from deploy.local.ports import LOOPBACK, free_port
 
 USER = "groundwire"
@@ -74,13 +74,6 @@ def prepare(folder: DataFolder) -> NatsServer:
             "",
         )
     )
-    _write_private(server.config, text)
-    _write_private(folder.bus_url_file, server.url + "\n")
+    write_private(server.config, text)
+    write_private(folder.bus_url_file, server.url + "\n")
     return server
-
-
-def _write_private(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)

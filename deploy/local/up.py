@@ -105,7 +105,6 @@ class Stack:
 
     def start_services(self, supervisor: Supervisor) -> list[Child]:
         """Fork the seven."""
-        self._folder.forget_runs()
         services = [self.child(stage, service_main(stage)) for stage in Stage]
         for service in services:
             supervisor.start(service)
@@ -156,6 +155,7 @@ def _run(
 ) -> None:
     began = time.monotonic()
     stack = Stack(settings, folder, screen)
+    folder.forget_runs()
     bus_is_up = stack.start_bus(supervisor)
     preload()
     stack.wait_for_bus(supervisor, bus_is_up)

@@ -42,6 +42,10 @@ async def test_only_who_knows_the_password_may_use_it(server: NatsServer) -> Non
         )
 
 
-def test_the_configuration_is_readable_for_this_user_alone(server: NatsServer) -> None:
+def test_configuration_and_url_are_readable_for_this_user_alone(
+    server: NatsServer, tmp_path: Path
+) -> None:
+    url = DataFolder(tmp_path).bus_url_file
     assert server.config.stat().st_mode & 0o777 == 0o600
-    assert server.password in server.config.read_text()
+    assert url.stat().st_mode & 0o777 == 0o600
+    assert url.read_text().strip() == server.url
