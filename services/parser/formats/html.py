@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from libs.contracts.artefacts.rows import RowKind
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
+from services.parser.formats.captions import attach_captions
 from services.parser.formats.html_tables import hidden_by_attributes, is_layout, table_cells
 from services.parser.formats.images import keep_image
-from services.parser.formats.rows import Rows, clean, read_text
+from services.parser.formats.rows import Rows, clean, one_line, read_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -60,6 +61,7 @@ def parse(given: ParseInput) -> ShardResult:
         heading.heading(title.text(deep=True), 1, evidence="markup")
         rows.rows[:0] = heading.rows
         rows.rows[:] = [r.model_copy(update={"order": i}) for i, r in enumerate(rows.rows)]
+    attach_captions(rows.rows)
     return rows.result("selectolax", {"selectolax": version})
 
 
@@ -262,7 +264,8 @@ class Walker:
             self.blocks(node)
             return
         caption = next((c for c in children(node) if c.tag == "caption"), None)
-        text = inline_text(caption) if caption is not None else ""
+        text = one_line(inline_text(caption)) if caption is not None else ""
+        self.rows.add("caption", text, hidden=self.hidden)
         self.rows.table(table_cells(node), caption=text or None, hidden=self.hidden)
         self._images_of(node)
 

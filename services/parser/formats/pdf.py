@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image
 from services.parser.formats.ocr import Reader, as_jpeg, read_lines, render
 from services.parser.formats.pdf_blocks import join_lines, to_lines
@@ -48,6 +49,7 @@ def parse(given: ParseInput) -> ShardResult:
         _edge(rows, page, "page_footer", feet.get(page.number, ()))
         _aside(rows, page)
         given.progress(0)
+    attach_captions(rows.rows)
     if scans and not any(_is_content(r) for r in rows.rows):
         raise DocumentFault(Code.NO_CONTENT, "no page of the PDF holds text or an image")
     return rows.result(

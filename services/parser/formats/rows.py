@@ -5,7 +5,8 @@ Conventions that every strategy keeps and the join and the chunker rely on:
 * A heading's `text` is its whole title with its number; `marker` repeats the number alone.
 * A list item's `text` stands without its marker; `marker` is the marker as shown.
 * `\\n` inside a paragraph, list item or cell is a line break that the author set.
-* An image row always has an `asset`; its `text` is the alternative text, `caption` its caption.
+* An image row always has an `asset`; its `text` is the alternative text.
+* A caption is a row of its own, and is repeated in the `caption` of its image or table.
 """
 
 import re
@@ -76,11 +77,10 @@ class Rows:
         """Append a table with its HTML and text rows; nothing when no cell has text."""
         if not any(c.text.strip() for c in cells):
             return None
-        caption = fields.get("caption")
         return self.add(
             "table",
             table_text(cells),
-            html=clean(table_html(cells, caption)),
+            html=clean(table_html(cells)),
             cells=[c.model_copy(update={"text": clean(c.text)}) for c in cells],
             **fields,
         )

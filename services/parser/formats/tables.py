@@ -93,10 +93,10 @@ def header_height(cells: Sequence[TableCell]) -> int:
     return height
 
 
-def table_html(cells: Sequence[TableCell], caption: str | None = None) -> str:
+def table_html(cells: Sequence[TableCell]) -> str:
     """Compact HTML: `<th>` for header cells, header rows in `<thead>`, text escaped.
 
-    `caption` becomes `<caption>`. Line breaks inside a cell become `<br>`.
+    Line breaks inside a cell become `<br>`.
     """
     rows = _by_row(cells)
     if not rows:
@@ -104,8 +104,6 @@ def table_html(cells: Sequence[TableCell], caption: str | None = None) -> str:
     head = header_height(cells)
     last = max(rows)
     parts = ["<table>"]
-    if caption:
-        parts.append(f"<caption>{_text(caption)}</caption>")
     if head:
         parts += ["<thead>", *_html_rows(rows, 0, head), "</thead>"]
     if last >= head:
@@ -118,18 +116,16 @@ def table_text(cells: Sequence[TableCell]) -> str:
     """One line a body row, `header: value; header: value`, so that a row is found by both.
 
     The value of a cell that spans rows stands in each of them; one that spans columns stands
-    once, under the first of its headers. Without a header row the values are joined by ` | `.
+    once, under the first of its headers. Without a header row, or with
+    a header alone, the values are joined by ` | `.
     """
     if not cells:
         return ""
     grid = _grid(cells)
     head = header_height(cells)
     names = _column_names(grid[:head])
-    body = grid[head:]
-    if not body:
-        return "\n".join(_values(row) for row in grid if _values(row))
-    lines = (_named(row, names) if head else _values(row) for row in body)
-    return "\n".join(line for line in lines if line)
+    lines = [line for row in grid[head:] if (line := _named(row, names) if head else _values(row))]
+    return "\n".join(lines or [line for row in grid if (line := _values(row))])
 
 
 def split_body(cells: Sequence[TableCell], limit: int) -> Iterator[list[TableCell]]:

@@ -1,0 +1,78 @@
+"""DOCX, PPTX, ODT and ODP: read by docling's backends, walked here in document order."""
+
+import logging
+import warnings
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.archives import check_archive
+from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.office_rows import Marks, OfficeWalker
+from services.parser.formats.rows import Rows
+
+if TYPE_CHECKING:
+    from docling_core.types.doc.document import DoclingDocument
+
+
+def parse(given: ParseInput) -> ShardResult:
+    """Rows of an office document: for slides one section a slide, its number the page."""
+    check_archive(given.path)
+    rows = Rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("docling").setLevel(logging.CRITICAL)
+        document, marks = _convert(given)
+    slides = given.profile.format in {"pptx", "odp"}
+    OfficeWalker(
+        rows, given.assets, document, slides=slides, marks=marks, progress=given.progress
+    ).walk()
+    versions = {"docling-slim": version("docling-slim"), "docling-core": version("docling-core")}
+    return rows.result("docling", versions)
+
+
+def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
+    """The document as docling reads it, and what the backend marked in it."""
+    from docling.datamodel.base_models import InputFormat
+    from docling.datamodel.document import InputDocument
+    from docling.exceptions import SecurityError
+
+    backend, options = _backend(given)
+    try:
+        # the suffix of the path is not the document's: the format is given
+        source = InputDocument(
+            given.path, InputFormat(given.profile.format), backend, backend_options=options
+        )
+        reader: Any = source._backend
+        if not source.valid or not reader.is_valid():
+            raise DocumentFault(
+                Code.UNREADABLE, "the office file is damaged; open and save it again"
+            )
+        document: DoclingDocument = reader.convert()
+    except SecurityError as problem:
+        raise DocumentFault(
+            Code.HOSTILE, "the office file was refused: it is built to exhaust a reader"
+        ) from problem
+    if given.profile.format != "docx":
+        return document, Marks()
+    return document, Marks(reader.toc, reader.captions, reader.vanished)
+
+
+def _backend(given: ParseInput) -> tuple[Any, Any]:
+    match given.profile.format:
+        case "docx":
+            from services.parser.formats.office_docx import docx_backend
+
+            return docx_backend(given.progress), None
+        case "pptx":
+            from docling.backend.mspowerpoint_backend import MsPowerpointDocumentBackend
+
+            return MsPowerpointDocumentBackend, None
+        case "odp":
+            from docling.backend.opendocument_backend import OdpDocumentBackend
+
+            return OdpDocumentBackend, None
+        case _:
+            from docling.backend.opendocument_backend import OdtDocumentBackend
+
+            return OdtDocumentBackend, None

@@ -1,0 +1,312 @@
+"""A docling document as rows: its items in order, levels from the items, never from nesting."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from libs.contracts.artefacts.rows import Box, RowKind, TableCell
+from services.parser.formats.base import AssetSink
+from services.parser.formats.captions import attach_captions
+from services.parser.formats.images import add_image, image_from_data_uri
+from services.parser.formats.numbering import NumberLevels, heading_number, reads_like_heading
+from services.parser.formats.rows import Rows, clean, one_line
+
+if TYPE_CHECKING:
+    from docling_core.types.doc.document import DoclingDocument
+
+EMU_PER_POINT = 12_700
+PROGRESS_ITEMS = 500
+MAX_BOLD_HEADING = 100
+_NO_SPACE_BEFORE = ".,;:!?)]}%’”'\""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """References to items that the backend knows more of than the document says."""
+
+    toc: set[str] = field(default_factory=set)
+    captions: set[str] = field(default_factory=set)
+    vanished: set[str] = field(default_factory=set)
+
+
+class OfficeWalker:
+    """Walks a docling document once. `slides`: one section a slide, boxes in points."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        assets: AssetSink,
+        document: "DoclingDocument",
+        *,
+        slides: bool,
+        marks: Marks,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.rows = rows
+        self.assets = assets
+        self.document = document
+        self.slides = slides
+        self.marks = marks
+        self.progress = progress
+        self.page: int | None = None
+        self.slide_open = False
+        self.shift = 0
+
+    def walk(self) -> None:
+        """Rows of every item, then captions and headings that styles did not mark."""
+        layers: Any = import_module("docling_core.types.doc").ContentLayer
+        self.shift = self._title_shift()
+        skip: set[str] = set()
+        for count, (item, _) in enumerate(
+            self.document.iterate_items(
+                with_groups=True, traverse_pictures=True, included_content_layers=set(layers)
+            )
+        ):
+            if count % PROGRESS_ITEMS == 0:
+                self.progress(0)
+            parent = item.parent.cref if item.parent is not None else ""
+            if parent in skip:
+                skip.add(item.self_ref)
+                if type(item).__name__ == "PictureItem":
+                    self._picture(item)
+                continue
+            if self._take(item):
+                skip.add(item.self_ref)
+        if not self.slides and not any(r.kind == "heading" for r in self.rows.rows):
+            _unstyled_headings(self.rows)
+        attach_captions(self.rows.rows)
+
+    def _title_shift(self) -> int:
+        """1 where one title stands above all headings, which then lie one level below it."""
+        kinds = [type(i).__name__ for i in self.document.texts]
+        headings = [k for k in kinds if k in {"TitleItem", "SectionHeaderItem"}]
+        return int(not self.slides and headings.count("TitleItem") == 1 and
+                   headings[0] == "TitleItem")  # fmt: skip
+
+    def _take(self, item: Any) -> bool:
+        """Rows of one item; True when its children are part of it."""
+        kind = type(item).__name__
+        label = str(getattr(item.label, "value", item.label))
+        if kind == "GroupItem" and self.slides and item.name.startswith(("slide-", "page-")):
+            self._slide(item)
+        elif kind == "InlineGroup":
+            self._text("paragraph", item, _joined(self.document, item))
+            return True
+        elif kind == "TableItem":
+            self._table(item)
+            return True
+        elif kind == "PictureItem":
+            self._picture(item)
+        elif kind == "ListItem":
+            return self._list_item(item)
+        elif kind in {"TitleItem", "SectionHeaderItem"}:
+            self._heading(item, kind)
+            return not item.text
+        elif kind == "CodeItem":
+            self._text("code", item, item.text)
+        elif kind == "FormulaItem":
+            self._text("formula", item, item.text)
+        elif hasattr(item, "text"):
+            self._text(self._kind(item, label), item, item.text)
+        return False
+
+    def _slide(self, item: Any) -> None:
+        number = item.name.rpartition("-")[2]
+        self.page = int(number) + 1 if number.isdecimal() else (self.page or 0) + 1
+        self.slide_open = False
+
+    def _open_slide(self, title: str | None, item: Any) -> None:
+        """The heading of a slide: its title, or its number where it has none."""
+        self.slide_open = True
+        evidence = "markup" if title else "none"
+        self.rows.heading(title or f"Slide {self.page}", 1, evidence=evidence, **self._where(item))
+
+    def _heading(self, item: Any, kind: str) -> None:
+        text = one_line(item.text or _joined(self.document, item))
+        if self.slides:
+            if not self.slide_open:
+                self._open_slide(text, item)
+            else:
+                self._text("paragraph", item, text)
+            return
+        level = 1 if kind == "TitleItem" else item.level + self.shift
+        number = heading_number(text)
+        self.rows.heading(
+            text,
+            level,
+            evidence="style",
+            marker=number.marker if number else None,
+            **self._where(item),
+        )
+
+    def _kind(self, item: Any, label: str) -> RowKind:
+        if item.self_ref in self.marks.toc:
+            return "toc"
+        if item.self_ref in self.marks.captions or label == "caption":
+            return "caption"
+        match item.content_layer.value:
+            case "furniture":
+                if label == "footnote":
+                    return "footnote"
+                return "page_footer" if self._group_name(item) == "page footer" else "page_header"
+            case "notes":
+                return "note"
+        if label == "footnote":
+            return "footnote"
+        return "formula" if label == "formula" else "paragraph"
+
+    def _group_name(self, item: Any) -> str:
+        while item.parent is not None:
+            item = item.parent.resolve(self.document)
+            if type(item).__name__ == "GroupItem" and item.name.startswith("page "):
+                return str(item.name)
+        return ""
+
+    def _text(self, kind: RowKind, item: Any, text: str, **fields: Any) -> None:
+        label = str(getattr(item.label, "value", item.label))
+        if label.startswith("checkbox"):
+            text = ("☑ " if label == "checkbox_selected" else "☐ ") + text
+        if self.slides and not self.slide_open and text.strip() and kind != "note":
+            self._open_slide(None, item)
+        formatting = getattr(item, "formatting", None)
+        bold = bool(formatting and formatting.bold)
+        self.rows.add(kind, text, bold=bold, **self._where(item), **fields)
+
+    def _list_item(self, item: Any) -> bool:
+        text = item.text
+        inline = not text and any(
+            type(c.resolve(self.document)).__name__ == "InlineGroup" for c in item.children
+        )
+        if inline:
+            text = _joined(self.document, item)
+        depth = 0
+        above = item.parent.resolve(self.document) if item.parent is not None else None
+        while above is not None and above.parent is not None:
+            depth += type(above).__name__ in {"ListGroup", "OrderedList", "UnorderedList"}
+            above = above.parent.resolve(self.document)
+        marker = item.marker or ("1." if item.enumerated else "•")
+        self._text("list_item", item, text, marker=marker, level=max(1, depth))
+        return inline
+
+    def _table(self, item: Any) -> None:
+        caption = one_line(item.caption_text(self.document))
+        cells = [
+            TableCell(
+                row=c.start_row_offset_idx,
+                column=c.start_col_offset_idx,
+                row_span=c.row_span,
+                column_span=c.col_span,
+                text=self._cell_text(c),
+                header=c.column_header or c.row_header,
+            )
+            for c in item.data.table_cells
+        ]
+        if self.slides and not self.slide_open:
+            self._open_slide(None, item)
+        self.rows.table(_with_header(cells), caption=caption or None, **self._where(item))
+
+    def _cell_text(self, cell: Any) -> str:
+        reference = getattr(cell, "ref", None)
+        if reference is None:
+            return clean(cell.text)
+        return clean(_joined(self.document, reference.resolve(self.document), "\n"))
+
+    def _picture(self, item: Any) -> None:
+        if self.slides and not self.slide_open:
+            self._open_slide(None, item)
+        where = self._where(item)
+        caption = one_line(item.caption_text(self.document))
+        image = image_from_data_uri(str(item.image.uri)) if item.image is not None else None
+        if image is not None:
+            add_image(self.rows, self.assets, image[0], caption=caption or None, **where)
+        chart = getattr(item.meta, "tabular_chart", None) if item.meta is not None else None
+        if chart is not None and chart.chart_data is not None:
+            cells = [
+                TableCell(
+                    row=c.start_row_offset_idx,
+                    column=c.start_col_offset_idx,
+                    row_span=c.row_span,
+                    column_span=c.col_span,
+                    text=clean(c.text),
+                    header=c.start_row_offset_idx == 0,
+                )
+                for c in chart.chart_data.table_cells
+            ]
+            self.rows.table(cells, caption=caption or None, **where)
+        elif image is None:
+            self.rows.note("image_unreadable", "drawings that hold no picture were left out")
+
+    def _where(self, item: Any) -> dict[str, Any]:
+        """Page, box and visibility of an item."""
+        hidden = item.content_layer.value == "invisible" or item.self_ref in self.marks.vanished
+        where: dict[str, Any] = {"hidden": hidden}
+        provenance = item.prov[0] if getattr(item, "prov", None) else None
+        if provenance is not None and provenance.page_no:
+            self.page = provenance.page_no if self.slides else self.page
+            box = provenance.bbox
+            corners = [round(v / EMU_PER_POINT, 2) for v in (box.l, box.t, box.r, box.b)]
+            x0, x1 = sorted((corners[0], corners[2]))
+            y0, y1 = sorted((corners[1], corners[3]))
+            if self.slides and x1 > x0 and y1 > y0:
+                where["boxes"] = [Box(page=provenance.page_no, bbox=(x0, y0, x1, y1))]
+        if self.slides:
+            where["page"] = self.page
+        if where["hidden"]:
+            self.rows.note("hidden_text", "hidden slides or text are kept out of evidence")
+        return where
+
+
+def _with_header(cells: list[TableCell]) -> list[TableCell]:
+    """The first row as header where the format marks none and the table has a body."""
+    if any(c.header for c in cells) or max((c.row for c in cells), default=0) < 1:
+        return cells
+    return [c.model_copy(update={"header": True}) if c.row == 0 else c for c in cells]
+
+
+def _joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
+    """The texts below an item; pieces of one paragraph keep punctuation where it was."""
+    text = ""
+    for child in item.children:
+        node = child.resolve(document)
+        kind = type(node).__name__
+        if kind == "TableItem":
+            piece = " ".join(c.text for c in node.data.table_cells if c.text)
+        else:
+            piece = getattr(node, "text", "") or ""
+            if kind == "ListItem" and piece:
+                piece = f"{node.marker or '•'} {piece}"
+            inner = _joined(document, node, " " if kind == "InlineGroup" else separator)
+            piece = separator.join(p for p in (piece, inner) if p)
+        if not piece:
+            continue
+        tight = separator == " " and (
+            piece[0] in _NO_SPACE_BEFORE or not text or text[-1] in "([{ “‘"
+        )
+        text += piece if tight or not text else separator + piece
+    return text
+
+
+def _unstyled_headings(rows: Rows) -> None:
+    """Headings by their numbers, else by bold, in a document whose author used no styles."""
+    levels = NumberLevels()
+    found = False
+    for i, row in enumerate(rows.rows):
+        if row.kind != "paragraph" or row.hidden or "\n" in row.text:
+            continue
+        number = heading_number(row.text)
+        if number is not None and reads_like_heading(number) and (number.strong or row.bold):
+            update = {
+                "kind": "heading",
+                "level": levels.level(number),
+                "evidence": "numbering",
+                "marker": number.marker,
+            }
+        elif row.bold and len(row.text) <= MAX_BOLD_HEADING and row.text[-1:] not in ".,;":
+            update = {"kind": "heading", "level": 1, "evidence": "font"}
+        else:
+            continue
+        found = True
+        rows.rows[i] = row.model_copy(update=update)
+    if rows.rows and not found:
+        rows.note("flat_structure", "the document marks no headings")
