@@ -1,31 +1,40 @@
 """Wires the gateway: the only place that knows what calls what."""
 
+import os
+import socket
 from functools import partial
 
 from libs.contracts.events import JobEvent
-from libs.contracts.subjects import LEDGER, Stage
+from libs.contracts.subjects import LEDGER, PARK, TAKE, Stage
+from libs.runtime.objects.factory import open_objects
 from libs.runtime.service import Service, run
-from services.gateway import handlers
+from libs.runtime.streams import bucket_name
+from services.gateway import handlers, reconcile, release
 from services.gateway.deps import Deps
 from services.gateway.http.app import create_app
-from services.gateway.release import release_waiting
+from services.gateway.lease import Lease
 from services.gateway.settings import Settings
 
 
 def build(service: Service) -> None:
     """Give the service its handlers, periodic tasks and HTTP interface."""
-    settings = service.settings
-    if not isinstance(settings, Settings):
-        raise TypeError("the gateway needs its own settings")
-    deps = Deps(service.bus, service.stores, settings, checks=service.checks)
-    service.on_ready("catalog", service.stores.catalog.ping)
+    settings, bus, stores = service.settings, service.bus, service.stores
+    assert isinstance(settings, Settings)
+    inbox = open_objects(settings.resolved_inbox_url())
+    deps = Deps(bus, stores, settings, inbox, checks=service.checks)
+    bucket = bucket_name(settings.prefix, "leases")
+    holder = f"{socket.gethostname()}:{os.getpid()}"
+    lease = Lease(lambda: bus.js.key_value(bucket), "reconciler", holder)
     service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=2, advances=False)
-    service.every(1.0, partial(_release, deps), "release")
+    service.subscribe(TAKE, partial(handlers.on_upload_event, deps))
+    service.subscribe(PARK, partial(handlers.on_advisory, deps))
+    service.every(1.0, partial(release.release_waiting, deps), "release")
+    service.every(10.0, lease.guarded(partial(reconcile.reconcile, deps)), "reconcile")
+    service.every(600.0, lease.guarded(partial(reconcile.sweep_uploads, deps)), "sweep uploads")
+    service.on_stop(lease.release)
+    service.on_stop(inbox.close)
+    service.on_ready("catalog", stores.catalog.ping)
     service.http(create_app(deps), settings.http_host, settings.http_port)
-
-
-async def _release(deps: Deps) -> None:
-    await release_waiting(deps)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from libs.contracts.events.base import now
 from libs.runtime.bus import Bus
+from libs.runtime.objects.port import ObjectStore
 from libs.runtime.probes import Check
 from libs.runtime.stores import Stores
 from services.gateway.secret import install_secret
@@ -14,11 +15,13 @@ from services.gateway.settings import Settings
 
 @dataclass(frozen=True)
 class Deps:
-    """`clock` tells the time in UTC; `checks` are the conditions of readiness by name."""
+    """`inbox` holds what upstream systems drop; `clock` tells the time in UTC; `checks` are
+    the conditions of readiness by name."""
 
     bus: Bus
     stores: Stores
     settings: Settings
+    inbox: ObjectStore
     clock: Callable[[], datetime] = now
     checks: Mapping[str, Check] = field(default_factory=dict)
 

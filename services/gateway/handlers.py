@@ -1,8 +1,11 @@
 """What the gateway hears on the bus, one short function each."""
 
+from nats.aio.msg import Msg
+
 from libs.contracts.events import DocumentErased, DocumentOutcome, JobEvent
 from libs.runtime.routes import event_address
 from libs.runtime.work import Work
+from services.gateway import dead_letters, upload_events
 from services.gateway.deps import Deps
 from services.gateway.ledger import TERMINAL, ledger_entry, outcome_of
 from services.gateway.outcomes import announce_outcome
@@ -23,6 +26,16 @@ async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
         if outcome is not None:
             await announce_outcome(deps, outcome)
         await release_waiting(deps)
+
+
+async def on_upload_event(deps: Deps, message: Msg) -> None:
+    """An upstream system asks to ingest an object: it ends in a job or a refusal."""
+    await upload_events.deliver(deps, message)
+
+
+async def on_advisory(deps: Deps, message: Msg) -> None:
+    """The server gave a message up: park it."""
+    await dead_letters.on_advisory(deps, message)
 
 
 def _erased(event: DocumentErased) -> DocumentOutcome:

@@ -42,8 +42,8 @@ def trace_of(job: JobRecord) -> Iterator[None]:
         otel_context.detach(token)
 
 
-async def release_waiting(deps: Deps) -> int:
-    """Release what may begin, and announce each; returns how many.
+async def release_waiting(deps: Deps) -> None:
+    """Release what may begin, and announce each.
 
     Called after every accept and every end of a job, and now and then. A job that was
     released but not announced is the reconciler's.
@@ -55,4 +55,3 @@ async def release_waiting(deps: Deps) -> int:
     for job in released:
         with trace_of(job):
             await deps.bus.announce(accepted_event(job))
-    return len(released)

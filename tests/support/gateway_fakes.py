@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
+from nats.js.errors import NotFoundError
 from pydantic import BaseModel
 
 from libs.contracts.api.documents import ErasureReceipt, JobState, Role
@@ -78,6 +79,8 @@ class FakeObjects:
     async def stream(
         self, key: str, start: int = 0, end: int | None = None
     ) -> AsyncIterator[bytes]:
+        if ".." in key.split("/"):
+            raise ValueError("not an object key")
         yield self.data[key][start:end]
 
     async def stat(self, key: str) -> ObjectInfo | None:
@@ -272,6 +275,14 @@ class FakeDocuments:
         self.receipts[(namespace, erasure_id)] = receipt
         return receipt
 
+    async def unfinished_erasures(self, older_than: float) -> list[tuple[str, ErasureReceipt, int]]:
+        return [
+            (ns, receipt, 1)
+            for (ns, _), receipt in self.receipts.items()
+            if receipt.state == "requested"
+            and (now() - receipt.requested_at).total_seconds() > older_than
+        ]
+
     async def erasure(self, namespace: str, erasure_id: str) -> ErasureReceipt | None:
         return self.receipts.get((namespace, erasure_id))
 
@@ -444,10 +455,20 @@ class FakeJobs:
         return sum(s.startswith(f"{task}:{kind}:") for s in self.seen)
 
 
+class EmptyStreams:
+    """JetStream without a message."""
+
+    async def get_msg(self, *_args: object, **_kwargs: object) -> None:
+        raise NotFoundError
+
+    get_last_msg = get_msg
+
+
 class FakeBus:
     """Records what is said; answers requests by `answers`; `away` makes it fail."""
 
     prefix = "test"
+    js = EmptyStreams()
 
     def __init__(self) -> None:
         self.events: list[JobEvent] = []
@@ -505,7 +526,7 @@ class FakeBus:
 class World:
     """Everything a test of the interface needs, in memory."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, bus: Any = None, **settings: Any) -> None:
         self.objects = FakeObjects()
         self.keys = FakeKeys()
         self.documents = FakeDocuments()
@@ -521,8 +542,11 @@ class World:
             chunks=self.chunks,
         )
         self.settings = Settings(_env_file=None, upload_secret="s3cret", **settings)
+        self.inbox = FakeObjects()
         stores = SimpleNamespace(objects=self.objects, catalog=catalog)
-        self.deps = Deps(cast(Any, self.bus), cast(Any, stores), self.settings)
+        self.deps = Deps(
+            cast(Any, bus or self.bus), cast(Any, stores), self.settings, cast(Any, self.inbox)
+        )
         self.app = create_app(self.deps)
 
     def client(self, namespace: str = "acme", role: Role | None = "writer") -> httpx.AsyncClient:

@@ -8,6 +8,8 @@ from fastapi.openapi.utils import get_openapi
 
 from services.gateway.deps import Deps
 from services.gateway.http import (
+    admin,
+    dead_letters,
     documents,
     erasures,
     errors,
@@ -30,6 +32,8 @@ ROUTERS = (
     erasures.router,
     search.router,
     runs.router,
+    admin.router,
+    dead_letters.router,
     health.router,
     pages.router,
 )

@@ -1,0 +1,145 @@
+"""Namespaces, keys and usage, for the role admin."""
+
+import asyncio
+import hashlib
+import secrets
+from typing import Annotated, get_args
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from libs.contracts.api.documents import JobState, KeyView, Page, Role
+from libs.contracts.base import Contract
+from libs.contracts.base import Request as Command
+from libs.contracts.faults import CallerFault, Code
+from libs.contracts.tokens import Namespace, new_id
+from libs.runtime.catalog.keys import KeyRecord
+from services.gateway.deps import Deps
+from services.gateway.http.errors import not_found
+from services.gateway.http.guard import GateDep, GuardedRoute, needs
+from services.gateway.http.params import DepsDep, Id, reply
+from services.gateway.http.views import key_view
+
+router = APIRouter(prefix="/v1", tags=["administration"], route_class=GuardedRoute)
+ADMIN = needs("admin")
+SECRET_BYTES = 32
+
+
+class NewNamespace(Command):
+    """A namespace to make."""
+
+    namespace: Namespace
+
+
+class NewKey(Command):
+    """A key to make; `label` is for people."""
+
+    namespace: Namespace
+    role: Role
+    label: str = Field(default="", max_length=200)
+
+
+class Usage(Contract):
+    """What a namespace holds: active documents, their chunks, live keys, jobs by state."""
+
+    namespace: str
+    documents: int
+    chunks: int
+    keys: int
+    jobs: dict[str, int]
+
+
+@router.get("/namespaces", response_model=Page[str], openapi_extra=ADMIN)
+async def list_namespaces(deps: DepsDep) -> Response:
+    """All namespaces, by name."""
+    return reply(Page[str](items=await deps.stores.catalog.keys.list_namespaces()))
+
+
+@router.post("/namespaces", status_code=201, response_model=NewNamespace, openapi_extra=ADMIN)
+async def create_namespace(body: NewNamespace, deps: DepsDep, gate: GateDep) -> Response:
+    """Make a namespace; 409 when it is there."""
+    if not await deps.stores.catalog.keys.create_namespace(body.namespace):
+        raise CallerFault(Code.CONFLICT, f"the namespace {body.namespace} exists", 409)
+    gate.forget()
+    return reply(body, 201)
+
+
+@router.get("/keys", response_model=Page[KeyView], openapi_extra=ADMIN)
+async def list_keys(
+    deps: DepsDep, namespace: Annotated[Namespace | None, Query()] = None
+) -> Response:
+    """Keys, oldest first, revoked ones included; never their secrets."""
+    found = await deps.stores.catalog.keys.select(namespace)
+    return reply(Page[KeyView](items=[key_view(key) for key in found]))
+
+
+@router.post("/keys", status_code=201, response_model=KeyView, openapi_extra=ADMIN)
+async def create_key(body: NewKey, deps: DepsDep) -> Response:
+    """Make a key in a namespace that exists; its secret is in this answer only."""
+    if body.namespace not in await deps.stores.catalog.keys.list_namespaces():
+        raise not_found(f"the namespace {body.namespace}")
+    return reply(await _issue(deps, body.namespace, body.role, body.label), 201)
+
+
+@router.post("/keys/{key_id}/rotate", status_code=201, response_model=KeyView, openapi_extra=ADMIN)
+async def rotate_key(key_id: Id, deps: DepsDep, gate: GateDep) -> Response:
+    """A new key of the same namespace, role and label; the old one ends at once."""
+    old = await _live(deps, key_id)
+    fresh = await _issue(deps, old.namespace, old.role, old.label)
+    await deps.stores.catalog.keys.revoke(key_id)
+    gate.forget()
+    return reply(fresh, 201)
+
+
+@router.delete("/keys/{key_id}", status_code=204, openapi_extra=ADMIN)
+async def revoke_key(key_id: Id, deps: DepsDep, gate: GateDep) -> Response:
+    """End a key: here at once, in other replicas within seconds."""
+    if not await deps.stores.catalog.keys.revoke(key_id):
+        raise not_found("the key")
+    gate.forget()
+    return Response(status_code=204)
+
+
+@router.get("/usage", response_model=Page[Usage], openapi_extra=ADMIN)
+async def usage(deps: DepsDep, namespace: Annotated[Namespace | None, Query()] = None) -> Response:
+    """What each namespace holds and has in work."""
+    known = await deps.stores.catalog.keys.list_namespaces()
+    chosen = [n for n in known if namespace in (None, n)]
+    return reply(Page[Usage](items=[await _usage(deps, n) for n in chosen]))
+
+
+async def _usage(deps: Deps, namespace: str) -> Usage:
+    catalog = deps.stores.catalog
+    states: tuple[JobState, ...] = get_args(JobState)
+    counts = await asyncio.gather(*(catalog.jobs.count(namespace, s) for s in states))
+    active = await catalog.documents.active_set(namespace)
+    keys = await catalog.keys.select(namespace)
+    return Usage(
+        namespace=namespace,
+        documents=len(active.revisions),
+        chunks=sum(r.chunk_count for r in active.revisions),
+        keys=sum(k.revoked_at is None for k in keys),
+        jobs=dict(zip(states, counts, strict=True)),
+    )
+
+
+async def _issue(deps: Deps, namespace: str, role: Role, label: str) -> KeyView:
+    secret = f"gw_{secrets.token_urlsafe(SECRET_BYTES)}"
+    record = KeyRecord(
+        key_id=new_id("key"),
+        namespace=namespace,
+        role=role,
+        label=label,
+        secret_hash=hashlib.sha256(secret.encode()).hexdigest(),
+        created_at=deps.clock(),
+    )
+    await deps.stores.catalog.keys.add(record)
+    return key_view(record, secret)
+
+
+async def _live(deps: Deps, key_id: str) -> KeyRecord:
+    for key in await deps.stores.catalog.keys.select(None):
+        if key.key_id == key_id and key.revoked_at is None:
+            return key
+    raise not_found("the key")
