@@ -109,7 +109,7 @@ def _measure(flows: Sequence[Flow], count_many: CountMany) -> list[int]:
         images = [a for a in flow.assets if a.table is None]
         measured += [*units, *images]
         texts += [*(u.text for u in units), *(a.content for a in images)]
-    counts = count_many([*texts, *(" ".join(flow.section.path) for flow in flows)])
+    counts = count_many([*texts, *(" > ".join(flow.section.path) for flow in flows)])
     for item, tokens in zip(measured, counts, strict=False):
         item.tokens = tokens
     return counts[len(texts) :]

@@ -12,7 +12,7 @@ from libs.contracts.artefacts.rows import Row
 from services.chunker.text import CountMany, clean, sentences
 
 PATH_RESERVE = 8
-"""Tokens that an embedder adds of its own: prefix, start, end, separators."""
+"""Tokens that an embedder adds of its own to path and text: prefix, start, end, a line break."""
 
 
 @dataclass(frozen=True)

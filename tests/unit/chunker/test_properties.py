@@ -108,7 +108,7 @@ def test_links_ids_and_orders(rows: list[Row], sizes: Sizes) -> None:
 def test_no_chunk_is_over_the_limit(rows: list[Row], sizes: Sizes) -> None:
     built = build(rows, sizes)
     for chunk in built.chunks.chunks if built else []:
-        path = count_words([" ".join(chunk.path)])[0]
+        path = count_words([" > ".join(chunk.path)])[0]
         limit = max(sizes.limit - path - PATH_RESERVE, (sizes.limit + 1) // 2)
         counted = count_words([canonical_text(chunk.content)])[0]
         if chunk.type != "image":

@@ -1,0 +1,91 @@
+"""The dense channel of a revision: every chunk gets its vector, then it is switched on whole."""
+
+import numpy as np
+
+from libs.contracts.artefacts.chunk import digest_ids
+from libs.contracts.events import DocumentEmbedded, DocumentPublished
+from libs.runtime.catalog.documents import RevisionRecord
+from libs.runtime.index.port import Digest
+from libs.runtime.inference.port import Embedder
+from libs.runtime.work import Work
+from services.indexer.deps import Deps
+from services.indexer.parity import held_chunks, prove
+
+
+async def embed_published(
+    deps: Deps, event: DocumentPublished, work: Work
+) -> DocumentEmbedded | None:
+    """Embed a published revision and switch its dense channel on; returns what is to be
+    announced, None without an embedder or when the revision is not kept any more."""
+    documents, embedder = deps.stores.catalog.documents, deps.stores.embedder
+    revision = await _kept(deps, event)
+    if embedder is None or revision is None:
+        return None
+    if revision.dense_model != embedder.model:
+        await embed_revision(deps, event.namespace, revision.revn, work)
+        if await _kept(deps, event) is None:
+            await deps.stores.index.remove(event.namespace, [revision.revn])
+            return None
+    version = await documents.set_dense(
+        event.namespace, event.document_id, event.revision, embedder.model
+    )
+    return DocumentEmbedded(
+        namespace=event.namespace,
+        document_id=event.document_id,
+        revision=event.revision,
+        job_id=event.job_id,
+        attempt=event.attempt,
+        model=embedder.model,
+        corpus_version=version,
+    )
+
+
+async def embed_revision(deps: Deps, namespace: str, revn: int, work: Work) -> str | None:
+    """Write the vectors of every chunk of a revision and prove them; returns the model, None
+    without an embedder. Vectors of equal texts are taken from the cache."""
+    embedder, index = deps.stores.embedder, deps.stores.index
+    if embedder is None:
+        return None
+    texts = await deps.stores.catalog.chunks.texts(revn)
+    ids = [chunk_id for chunk_id, _, _ in texts]
+    expected = Digest(len(ids), digest_ids(ids))
+    if await index.vector_digest(namespace, revn, embedder.model) != expected:
+        by_hash = {key: text for _, key, text in texts}
+        known = await _vectors(deps, embedder, namespace, by_hash, work)
+        matrix = np.frombuffer(b"".join(known[key] for _, key, _ in texts), np.float32)
+        vectors = matrix.reshape(len(texts), embedder.dimension)
+        await index.write_vectors(namespace, revn, embedder.model, ids, vectors)
+    found = await index.vector_digest(namespace, revn, embedder.model)
+    prove(revn, held_chunks("dense channel", expected, found))
+    return embedder.model
+
+
+async def _vectors(
+    deps: Deps, embedder: Embedder, namespace: str, by_hash: dict[str, str], work: Work
+) -> dict[str, bytes]:
+    """A vector for each text, from the cache or the embedder; new ones are cached, a batch
+    at a time, so that a run that is killed need not begin again."""
+    chunks, size = deps.stores.catalog.chunks, deps.settings.indexer_embed_batch
+    cached = await chunks.cached_vectors(namespace, embedder.model, list(by_hash))
+    known = {key: data for key, data in cached.items() if len(data) == 4 * embedder.dimension}
+    missing = sorted(
+        (key for key in by_hash if key not in known), key=lambda key: (len(by_hash[key]), key)
+    )
+    for start in range(0, len(missing), size):
+        work.check()
+        keys = missing[start : start + size]
+        vectors = await embedder.embed_passages([by_hash[key] for key in keys])
+        fresh = {
+            key: np.ascontiguousarray(vector, np.float32).tobytes()
+            for key, vector in zip(keys, vectors, strict=True)
+        }
+        await chunks.cache_vectors(namespace, embedder.model, fresh)
+        known |= fresh
+    return known
+
+
+async def _kept(deps: Deps, event: DocumentPublished) -> RevisionRecord | None:
+    revision = await deps.stores.catalog.documents.revision(
+        event.namespace, event.document_id, event.revision
+    )
+    return revision if revision is not None and revision.state == "published" else None

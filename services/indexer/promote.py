@@ -1,0 +1,63 @@
+"""The winners of a revision get their lasting keys; what lost is swept."""
+
+import asyncio
+from collections.abc import Mapping
+
+from libs.contracts.events import ArtefactRef
+from libs.contracts.faults import Code, WorldFault
+from libs.runtime.artefacts import reference_to
+from libs.runtime.keys import jobs_prefix, revision_key
+from libs.runtime.objects.port import ObjectStore
+from libs.runtime.work import Work
+
+AT_ONCE = 8
+
+
+async def promote(
+    objects: ObjectStore,
+    namespace: str,
+    document_id: str,
+    revision: int,
+    artefacts: Mapping[str, ArtefactRef],
+    work: Work,
+) -> dict[str, ArtefactRef]:
+    """Copy an attempt's artefacts to the keys of the revision; returns where they are now.
+
+    Raises `WorldFault(STORE_AWAY)` when one is absent or not what the event named.
+    """
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def copy(name: str, ref: ArtefactRef) -> ArtefactRef:
+        async with room:
+            work.check()
+            return await _copy(objects, ref, revision_key(namespace, document_id, revision, name))
+
+    names = sorted(artefacts)
+    refs = await asyncio.gather(*(copy(name, artefacts[name]) for name in names))
+    return dict(zip(names, refs, strict=True))
+
+
+async def _copy(objects: ObjectStore, ref: ArtefactRef, target: str) -> ArtefactRef:
+    try:
+        info = await objects.copy(ref.key, target)
+    except KeyError:
+        found = await objects.stat(target)
+        if found is None:
+            detail = f"artefact {ref.key} is not in the store"
+            raise WorldFault(Code.STORE_AWAY, detail) from None
+        info = found
+    if info.sha256 != ref.sha256:
+        raise WorldFault(Code.STORE_AWAY, f"artefact {target} does not match its sha256")
+    return reference_to(info)
+
+
+async def sweep_attempts(
+    objects: ObjectStore, namespace: str, document_id: str, revision: int
+) -> int:
+    """Remove what attempts left beside the winners of a published revision; returns how many.
+
+    Bodies of messages stay: somebody may still have to read one.
+    """
+    prefix = jobs_prefix(namespace, document_id, revision)
+    keys = [info.key async for info in objects.walk(prefix) if "/messages/" not in info.key]
+    return await objects.delete(keys) if keys else 0
