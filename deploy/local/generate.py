@@ -6,7 +6,15 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from deploy.local.generated import asyncapi, client, licences, permissions, subjects
+from deploy.local.generated import (
+    asyncapi,
+    client,
+    environment,
+    licences,
+    permissions,
+    snippets,
+    subjects,
+)
 from deploy.local.house import ROOT
 
 GENERATORS = (
@@ -14,6 +22,8 @@ GENERATORS = (
     subjects.render,
     asyncapi.render,
     permissions.render,
+    environment.render,
+    snippets.render,
     licences.render,
 )
 

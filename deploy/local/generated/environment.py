@@ -39,8 +39,9 @@ def _text(value: Any) -> str:
 
 
 def _lines(name: str, field: FieldInfo) -> str:
-    default = field.get_default(call_default_factory=True, validated_data={})
-    return f"# {field.description or name}\n# GROUNDWIRE_{name.upper()}={_text(default)}\n"
+    default = "" if field.default_factory else _text(field.default)
+    derived = " (by default from the machine)" if field.default_factory else ""
+    return f"# {field.description or name}{derived}\n# GROUNDWIRE_{name.upper()}={default}\n"
 
 
 def _section(title: str, fields: dict[str, FieldInfo]) -> str:
