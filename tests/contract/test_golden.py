@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from libs.contracts import artefacts, events
 from libs.contracts.api.search import RetrieveAnswer, SearchResponse
 from libs.contracts.artefacts.chunk import Chunks, canonical_table, canonical_text, chunk_id
+from libs.contracts.artefacts.document import DocumentFile
 from libs.contracts.events import Event, JobEvent
 from libs.contracts.subjects import SUBJECTS
 from libs.contracts.trace import Trace
@@ -24,6 +25,7 @@ FILES = (
     artefacts.Manifest,
     artefacts.Hierarchy,
     artefacts.Diagnostics,
+    DocumentFile,
     Trace,
 )
 ABSTRACT = {Event, JobEvent}
