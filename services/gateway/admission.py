@@ -6,6 +6,7 @@ something that the reconciler finds.
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from libs.contracts.api.documents import Accepted
 from libs.contracts.api.ingest import IngestOptions
@@ -21,7 +22,8 @@ from services.gateway.links import job_links
 from services.gateway.release import release_waiting
 
 HIDDEN = frozenset({"erasing"})
-UNFINISHED_SECONDS = 30.0
+UNFINISHED = timedelta(seconds=10)
+POLL_SECONDS = 0.1
 BUSY_RETRY_SECONDS = 5.0
 
 log = logger("gateway.admission")
@@ -105,23 +107,31 @@ async def _unchanged(deps: Deps, arrival: Arrival) -> JobRecord | None:
 
 async def _replay(deps: Deps, arrival: Arrival, job: JobRecord) -> Accepted:
     """The request is known: answer as before, or finish what a crash left unfinished."""
-    if job.source is not None and job.source.sha256 != arrival.staged.sha256:
+    job = await _settled(deps, job)
+    if job.source is None:
+        await _complete(deps, arrival, job)
+    elif job.source.sha256 == arrival.staged.sha256:
+        await deps.stores.objects.delete([arrival.staged.key])
+    else:
         raise CallerFault(
             Code.CONFLICT, "this idempotency key was used for a file with other bytes", 409
         )
-    if job.source is None:
-        age = (deps.clock() - job.created_at).total_seconds()
-        if age < UNFINISHED_SECONDS:
-            raise CallerFault(
-                Code.CONFLICT,
-                "the same request is being taken at this moment: ask again shortly",
-                409,
-                retry_after=BUSY_RETRY_SECONDS,
-            )
-        await _complete(deps, arrival, job)
-    else:
-        await deps.stores.objects.delete([arrival.staged.key])
     return _answer(job, "replayed")
+
+
+async def _settled(deps: Deps, job: JobRecord) -> JobRecord:
+    """The job once its source is stored, or once whoever stores it has had time enough."""
+    deadline = job.created_at + UNFINISHED
+    while job.source is None and deps.clock() < deadline:
+        await asyncio.sleep(POLL_SECONDS)
+        found = await deps.stores.catalog.jobs.get(job.namespace, job.job_id)
+        if found is None:
+            raise CallerFault(
+                Code.CONFLICT, "the first request of this kind just failed: send it again", 409,
+                retry_after=BUSY_RETRY_SECONDS,
+            )  # fmt: skip
+        job = found
+    return job
 
 
 async def _complete(deps: Deps, arrival: Arrival, job: JobRecord) -> None:

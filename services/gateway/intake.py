@@ -1,6 +1,7 @@
 """Taking upload events: from an event to a job, or to a refusal that its sender hears."""
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import orjson
@@ -38,9 +39,21 @@ async def take(
         return
     namespace = tokens["namespace"]
     try:
-        await _take_request(deps, namespace, body, work)
+        with _patient():
+            await _take_request(deps, namespace, body, work)
     except (CallerFault, DocumentFault, ValidationError) as error:
         await _refuse(deps, f"ingest.requested.{namespace}", body, error, mark)
+
+
+@contextlib.contextmanager
+def _patient() -> Iterator[None]:
+    """What a caller would be told to try again later stays in its stream: nobody is at fault."""
+    try:
+        yield
+    except CallerFault as fault:
+        if fault.retry_after is None:
+            raise
+        raise WorldFault(fault.code, fault.detail, fault.retry_after) from None
 
 
 async def _take_request(deps: Deps, namespace: str, body: bytes, work: Work) -> None:
@@ -69,7 +82,8 @@ async def _take_notification(deps: Deps, body: bytes, mark: str, work: Work) -> 
         try:
             place = notified_place(record, corpus)
             if place is not None:
-                await _take_object(deps, place, work, file_name=place.file_name)
+                with _patient():
+                    await _take_object(deps, place, work, file_name=place.file_name)
         except (CallerFault, DocumentFault) as error:
             shown = orjson.dumps(record)
             await _refuse(deps, INGEST_BUCKET.pattern, shown, error, f"{mark}:{number}")
@@ -87,7 +101,7 @@ async def _take_object(
 ) -> None:
     if place.namespace not in await deps.stores.catalog.keys.list_namespaces():
         raise CallerFault(Code.NOT_FOUND, f"there is no namespace {place.namespace}", 404)
-    await _wait_for_room(deps, place.namespace)
+    await refuse_when_full(deps, place.namespace)
     options = options or IngestOptions()
     document_id = document_id or place.document_id
     staged = await _stage(deps, place, work)
@@ -126,14 +140,6 @@ async def _moving(pieces: AsyncIterator[bytes], work: Work) -> AsyncIterator[byt
     async for piece in pieces:
         work.progress()
         yield piece
-
-
-async def _wait_for_room(deps: Deps, namespace: str) -> None:
-    """A full queue is not the sender's fault: the event stays in its stream."""
-    try:
-        await refuse_when_full(deps, namespace)
-    except CallerFault as fault:
-        raise WorldFault(fault.code, fault.detail, fault.retry_after) from None
 
 
 async def _refuse(deps: Deps, subject: str, body: bytes, error: Exception, mark: str) -> None:

@@ -42,6 +42,7 @@ _WORKING: dict[type[JobEvent], tuple[Stage, int]] = {
 """By event: the stage that has the work now, and how many steps are behind the job."""
 
 _STATUS = {Who.DOCUMENT: 422, Who.WORLD: 503}
+_CANCELLED_STATUS = 409
 _FAULTS: dict[Who, type[Fault]] = {Who.DOCUMENT: DocumentFault, Who.WORLD: WorldFault}
 
 
@@ -71,7 +72,9 @@ def outcome_of(job: JobRecord) -> DocumentOutcome | None:
     if job.state not in TERMINAL:
         return None
     if job.state == "cancelled":
-        problem = job.error or problem_of(Fault(Code.CANCELLED, "the job was cancelled"), 409)
+        problem = job.error or problem_of(
+            Fault(Code.CANCELLED, "the job was cancelled"), _CANCELLED_STATUS
+        )
         return _outcome(job, "failed", problem)
     return _outcome(job, job.state, job.error)
 
@@ -116,4 +119,6 @@ def _problem(event: StageFailed) -> Problem:
     if event.who is Who.CALLER:
         return problem_of(CallerFault(event.code, event.detail, 422), 422)
     fault = _FAULTS.get(event.who, Fault)(event.code, event.detail)
+    if event.code is Code.CANCELLED:
+        return problem_of(fault, _CANCELLED_STATUS)
     return problem_of(fault, _STATUS.get(event.who, 500))

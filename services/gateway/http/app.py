@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.telemetry import TelemetryConfig
 
 from services.gateway.deps import Deps
 from services.gateway.http import (
@@ -24,13 +25,22 @@ from services.gateway.http import (
 from services.gateway.http.guard import Gate, GuardedRoute
 from services.gateway.http.observe import Observe
 
+UNOBSERVED: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+}
+"""The framework's own telemetry puts paths and messages into spans, which hold names and
+upload tokens; `Observe` puts templates there."""
+
 ROUTERS = (
+    search.router,
     documents.router,
     uploads.router,
     jobs.router,
     reading.router,
     erasures.router,
-    search.router,
     runs.router,
     admin.router,
     dead_letters.router,
@@ -65,6 +75,7 @@ def create_app(deps: Deps) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
+        telemetry=UNOBSERVED,
     )
     app.router.route_class = GuardedRoute
     app.state.deps = deps

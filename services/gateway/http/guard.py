@@ -141,12 +141,12 @@ class GuardedRoute(APIRoute):
         return handle
 
 
-def _principal_of(request: Request) -> Principal:
+async def _principal_of(request: Request) -> Principal:
     principal: Principal = request.state.principal
     return principal
 
 
-def _gate_of(request: Request) -> Gate:
+async def _gate_of(request: Request) -> Gate:
     gate: Gate = request.app.state.gate
     return gate
 

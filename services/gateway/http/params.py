@@ -15,7 +15,7 @@ MAX_PAGE = 200
 _TOKEN = re.compile(TOKEN_PATTERN)
 
 
-def _deps_of(request: Request) -> Deps:
+async def _deps_of(request: Request) -> Deps:
     deps: Deps = request.app.state.deps
     return deps
 

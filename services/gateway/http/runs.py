@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from libs.contracts.base import Contract
 from libs.contracts.trace.v1 import Trace
 from libs.runtime.catalog.runs import RunRecord
 from services.gateway.deps import Deps
-from services.gateway.http.errors import not_found
+from services.gateway.http.errors import invalid, not_found
 from services.gateway.http.guard import Caller, GuardedRoute, Principal, needs
 from services.gateway.http.params import DepsDep, Id, Namespaced, reply
 
@@ -50,8 +50,12 @@ async def get_run(ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep) -> 
 
 
 @router.get("/{run_id}/trace", response_model=Trace, openapi_extra=needs("reader"))
-async def get_trace(ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep) -> Response:
-    """The trace of a run, schema version 1, for the key that asked."""
+async def get_trace(
+    request: Request, ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep
+) -> Response:
+    """The trace of a run, schema version 1, whole, for the key that asked."""
+    if "redact" in request.query_params:
+        raise invalid("redact: this version shows traces whole, to their own key alone")
     return JSONResponse((await _own(deps, ns, run_id, caller)).trace)
 
 

@@ -36,11 +36,10 @@ async def event_stream(deps: Deps, job: JobRecord, after: int) -> AsyncIterator[
         current = await jobs.get(job.namespace, job.job_id)
         if current is None:
             return
-        for line in await jobs.history(job.job_id, after):
-            after = line.sequence
-            spoken = time.monotonic()
-            yield _line(line)
         if current != shown:
+            for line in await jobs.history(job.job_id, after):
+                after = line.sequence
+                yield _line(line)
             shown = current
             spoken = time.monotonic()
             yield _event("job", job_view(current).model_dump_json().encode())

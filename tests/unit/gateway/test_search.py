@@ -111,10 +111,12 @@ async def test_a_run_and_its_trace_are_shown_to_their_own_key_alone(world: World
         world.runs.get = get
         shown = await mine.get(f"{SPACE}/runs/run-1")
         trace = await mine.get(f"{SPACE}/runs/run-1/trace")
+        redacted = await mine.get(f"{SPACE}/runs/run-1/trace", params={"redact": "all"})
         foreign = [(await other.get(f"{SPACE}/runs/run-1{p}")).status_code for p in ("", "/trace")]
     assert shown.json()["steps"] == [{"kind": "retrieve"}]
     assert trace.json() == {"schema_version": 1}
     assert foreign == [404, 404]
+    assert redacted.status_code == 422
 
 
 async def test_verify_asks_the_catalog(world: World) -> None:

@@ -1,13 +1,18 @@
 """Sending documents: streaming, limits, identity, order of things."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events import DocumentAccepted
 from libs.contracts.faults import Code, WorldFault
+from libs.runtime.catalog.jobs import Admission
 from tests.support.gateway_fakes import World
+from tests.support.nats import until
 
 DOCUMENTS = "/v1/namespaces/acme/documents"
 BOUNDARY = "xYzZy"
@@ -154,6 +159,39 @@ async def test_an_idempotency_key_answers_the_same_job_and_refuses_other_bytes(
     assert clash.status_code == 409
     assert len(world.jobs.jobs) == 1
     assert len(world.objects.data) == 1
+
+
+async def test_a_request_that_a_crash_left_unfinished_is_finished(world: World) -> None:
+    admitted = await world.jobs.admit(
+        Admission("acme", "a.md", IngestOptions(), identity="http:k1")
+    )
+    job_id = admitted.job.job_id
+    world.jobs.change(job_id, created_at=datetime.now(UTC) - timedelta(minutes=1))
+    async with world.client() as client:
+        answer = await client.post(
+            DOCUMENTS, files={"file": ("a.md", b"one")}, headers={"Idempotency-Key": "k1"}
+        )
+    assert (answer.json()["job_id"], answer.json()["outcome"]) == (job_id, "replayed")
+    assert [e.job_id for e in world.bus.events] == [job_id]
+
+
+async def test_a_request_twice_at_once_waits_for_the_first(world: World) -> None:
+    admitted = await world.jobs.admit(
+        Admission("acme", "a.md", IngestOptions(), identity="http:k1")
+    )
+    async with world.client() as client:
+        second = asyncio.create_task(
+            client.post(
+                DOCUMENTS, files={"file": ("a.md", b"one")}, headers={"Idempotency-Key": "k1"}
+            )
+        )
+        await until(lambda: world.objects.data, what="the second request's file")
+        source = world.objects.ref("acme/first", b"one")
+        await world.jobs.source_stored(admitted.job.job_id, source)
+        answer = await asyncio.wait_for(second, 5)
+    assert answer.json()["outcome"] == "replayed"
+    assert world.jobs.jobs[admitted.job.job_id].source == source
+    assert list(world.objects.data) == ["acme/first"]
 
 
 async def test_a_full_queue_answers_429_with_a_delay() -> None:
