@@ -1,0 +1,104 @@
+import asyncio
+import contextlib
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+import libs.runtime.catalog.sql.migrations as migrations
+from libs.contracts.faults import WorldFault
+from libs.runtime.catalog.sql import open_catalog, upgrade
+from libs.runtime.catalog.sql.database import sqlite_engine
+from libs.runtime.catalog.sql.graph_schema import graph_node
+from tests.support.catalogs import fast_folder
+
+UPGRADE = """
+import asyncio, sys
+from libs.runtime.catalog.sql.upgrade import upgrade
+asyncio.run(upgrade({url!r}))
+print("alembic" in sys.modules)
+"""
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    with fast_folder() as folder:
+        yield folder / "with 100% space" / "catalog.db"
+
+
+async def upgrade_elsewhere(path: Path) -> str:
+    """Upgrade in a process of its own; whether that imported Alembic."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        UPGRADE.format(url=f"sqlite:{path}"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0
+    return output.decode().strip()
+
+
+def test_head_is_the_newest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    assert ScriptDirectory.from_config(config).get_current_head() == migrations.HEAD
+
+
+def definitions(path: Path) -> dict[str, list[str]]:
+    """What the file says of each table and index; constraints come in any order."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        made = {name: sorted(re.split(r"[\s,()]+", sql)) for name, sql in rows}
+    return {name: sql for name, sql in made.items() if not name.startswith(("alembic", "sqlite"))}
+
+
+async def test_the_migrations_make_exactly_the_tables(path: Path) -> None:
+    await upgrade(f"sqlite:{path}")
+    direct = path.with_name("direct.db")
+    engine = sqlite_engine(direct, "BEGIN", 1)
+    graph_node.metadata.create_all(engine)
+    engine.dispose()
+    assert definitions(path) == definitions(direct)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [
+            (migrations.HEAD,)
+        ]
+
+
+async def test_upgrading_again_keeps_the_rows_and_leaves_alembic_alone(path: Path) -> None:
+    await upgrade(f"sqlite:{path}")
+    catalog = open_catalog(f"sqlite:{path}")
+    await catalog.keys.create_namespace("acme")
+    assert await upgrade_elsewhere(path) == "False"
+    assert await catalog.keys.list_namespaces() == ["acme"]
+    await catalog.close()
+
+
+async def test_processes_may_upgrade_at_once(path: Path) -> None:
+    await asyncio.gather(*(upgrade_elsewhere(path) for _ in range(3)))
+    catalog = open_catalog(f"sqlite:{path}")
+    await catalog.ping()
+    await catalog.close()
+
+
+async def test_a_file_that_is_no_database_is_a_world_fault(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"this is not a database" * 100)
+    with pytest.raises(WorldFault):
+        await upgrade(f"sqlite:{path}")
+    catalog = open_catalog(f"sqlite:{path}")
+    with pytest.raises(WorldFault):
+        await catalog.ping()
+    await catalog.close()
+
+
+async def test_an_unknown_scheme_is_refused_with_the_choices() -> None:
+    with pytest.raises(ValueError, match="sqlite:<path>"):
+        await upgrade("mysql://host/name")
