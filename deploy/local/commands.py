@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from deploy.local import stages
+
 if TYPE_CHECKING:
     from libs.runtime.settings import Settings
 
@@ -53,3 +55,4 @@ def register(app: typer.Typer) -> None:
     """Add the local commands to the command line."""
     for command in (up, bootstrap, doctor):
         app.command(rich_help_panel=LOCAL)(command)
+    stages.register(app)
