@@ -1,18 +1,15 @@
 """Wires the gateway: the only place that knows what calls what."""
 
-import os
-import socket
 from functools import partial
 
 from libs.contracts.events import JobEvent
 from libs.contracts.subjects import LEDGER, PARK, TAKE, Stage
 from libs.runtime.objects.factory import open_objects
 from libs.runtime.service import Service, run
-from libs.runtime.streams import bucket_name
 from services.gateway import handlers, reconcile, release
 from services.gateway.deps import Deps
 from services.gateway.http.app import create_app
-from services.gateway.lease import Lease
+from services.gateway.lease import reconciler_lease
 from services.gateway.settings import Settings
 
 
@@ -22,13 +19,12 @@ def build(service: Service) -> None:
     assert isinstance(settings, Settings)
     inbox = open_objects(settings.resolved_inbox_url())
     deps = Deps(bus, stores, settings, inbox, checks=service.checks)
-    bucket = bucket_name(settings.prefix, "leases")
-    holder = f"{socket.gethostname()}:{os.getpid()}"
-    lease = Lease(lambda: bus.js.key_value(bucket), "reconciler", holder)
+    lease = reconciler_lease(bus)
     service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=2, advances=False)
     service.subscribe(TAKE, partial(handlers.on_upload_event, deps))
     service.subscribe(PARK, partial(handlers.on_advisory, deps))
     service.every(1.0, partial(release.release_waiting, deps), "release")
+    service.every(3.0, partial(release.announce_forgotten, deps), "announce")
     service.every(10.0, lease.guarded(partial(reconcile.reconcile, deps)), "reconcile")
     service.every(600.0, lease.guarded(partial(reconcile.sweep_uploads, deps)), "sweep uploads")
     service.on_stop(lease.release)

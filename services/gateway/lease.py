@@ -1,5 +1,7 @@
 """One replica at a time: a lease in a key-value bucket whose entries expire by themselves."""
 
+import os
+import socket
 from collections.abc import Awaitable, Callable
 
 import nats.errors
@@ -7,6 +9,8 @@ from nats.js.errors import Error as JetStreamError
 from nats.js.errors import KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
+from libs.runtime.bus import Bus
+from libs.runtime.streams import bucket_name
 from libs.runtime.telemetry import logger
 
 log = logger("gateway.lease")
@@ -57,3 +61,10 @@ class Lease:
         revision, self._revision = self._revision, None
         bucket = await self._open()
         await bucket.delete(self._name, last=revision)
+
+
+def reconciler_lease(bus: Bus) -> Lease:
+    """The lease of the one gateway replica that reconciles."""
+    bucket = bucket_name(bus.prefix, "leases")
+    holder = f"{socket.gethostname()}:{os.getpid()}"
+    return Lease(lambda: bus.js.key_value(bucket), "reconciler", holder)

@@ -11,6 +11,9 @@ from libs.runtime.catalog.jobs import JobRecord
 from libs.runtime.tracing import extract
 from services.gateway.deps import Deps
 
+FORGOTTEN_SECONDS = 3.0
+BATCH = 100
+
 
 def accepted_event(job: JobRecord) -> DocumentAccepted:
     """The event that starts the pipeline for a job whose source is stored."""
@@ -42,11 +45,24 @@ def trace_of(job: JobRecord) -> Iterator[None]:
         otel_context.detach(token)
 
 
+async def announce_forgotten(deps: Deps) -> None:
+    """Announce what was released while the bus or this process went away.
+
+    The message id is that of the first announcement, so one that did go out is not doubled;
+    what stays silent for longer is the reconciler's.
+    """
+    for job in await deps.stores.catalog.jobs.quiet(FORGOTTEN_SECONDS, BATCH):
+        silence = (deps.clock() - job.updated_at).total_seconds()
+        if job.announced is None and silence < deps.settings.quiet_seconds:
+            with trace_of(job):
+                await deps.bus.announce(accepted_event(job))
+
+
 async def release_waiting(deps: Deps) -> None:
     """Release what may begin, and announce each.
 
     Called after every accept and every end of a job, and now and then. A job that was
-    released but not announced is the reconciler's.
+    released but not announced is announced later.
     """
     settings = deps.settings
     released = await deps.stores.catalog.jobs.release(

@@ -13,6 +13,7 @@ from services.gateway import reconcile as module
 from services.gateway.handlers import on_event
 from services.gateway.pending import Pending
 from services.gateway.reconcile import reconcile, sweep_uploads
+from services.gateway.release import announce_forgotten
 from services.gateway.staging import staging_key
 from tests.support.gateway_fakes import World, now
 
@@ -59,6 +60,18 @@ async def test_a_job_that_was_released_but_never_announced_begins(quiet: Quiet) 
     [event] = await quiet.round()
     assert isinstance(event, DocumentAccepted)
     assert (event.job_id, event.attempt) == (quiet.job_id, 2)
+
+
+async def test_a_release_that_was_cut_short_is_announced_soon_under_the_same_id(
+    quiet: Quiet,
+) -> None:
+    quiet.silent(10)
+    await announce_forgotten(quiet.world.deps)
+    [event] = quiet.world.bus.events
+    assert (event.job_id, event.attempt) == (quiet.job_id, 1)
+    quiet.silent(10, announced=("s", "{}"))
+    await announce_forgotten(quiet.world.deps)
+    assert quiet.world.bus.events == []
 
 
 async def test_the_last_event_is_announced_again_as_a_new_attempt(quiet: Quiet) -> None:
