@@ -19,6 +19,8 @@ DPI = 150
 MAX_SIDE = 1536
 """Longest side that the detector sees, in pixels; larger is scaled down, smaller never up."""
 MIN_SCORE = 0.5
+SAME_SIZE = 0.3
+"""Lines within this share of the median height are of one size."""
 TESSERACT_SECONDS = 60.0
 
 
@@ -33,10 +35,22 @@ class Reader:
     _failed: bool = False
 
     def read(self, image: "Image") -> list[Segment] | None:
-        """Text lines with boxes in pixels of the image, or None where no engine can read."""
-        if self.given.profile.language == "ko" and (found := self._tesseract(image)) is not None:
+        """Text lines with boxes in pixels of the image, or None where no engine can read.
+
+        The height of a line's box varies with its letters, so sizes near the median are the
+        median.
+        """
+        found = self._tesseract(image) if self.given.profile.language == "ko" else None
+        if found is None:
+            found = self._rapidocr(image)
+        if not found:
             return found
-        return self._rapidocr(image)
+        ems = sorted(s.em for s in found)
+        usual = ems[len(ems) // 2]
+        for segment in found:
+            if abs(segment.em - usual) < SAME_SIZE * usual:
+                segment.em = usual
+        return found
 
     def _rapidocr(self, image: "Image") -> list[Segment] | None:
         if self._failed:
@@ -106,25 +120,13 @@ def render(path: Path, page: Page) -> "Image | None":
 
 
 def read_lines(reader: Reader, image: "Image", page: Page) -> list[Segment] | None:
-    """The text of a rendered page, boxes in points; None where no engine can read it.
-
-    The height of a line's box varies with its letters, so sizes near the median are the median.
-    """
+    """The text of a rendered page, boxes in points; None where no engine can read it."""
     found = reader.read(image)
     if found is None:
         return None
     across, down = page.width / image.width, page.height / image.height
-    ems = sorted(s.em for s in found)
-    usual = ems[len(ems) // 2] if ems else 0.0
     return [
-        Segment(
-            s.x0 * across,
-            s.y0 * down,
-            s.x1 * across,
-            s.y1 * down,
-            s.text,
-            (usual if abs(s.em - usual) < 0.25 * usual else s.em) * down,
-        )
+        Segment(s.x0 * across, s.y0 * down, s.x1 * across, s.y1 * down, s.text, s.em * down)
         for s in found
     ]
 

@@ -9,12 +9,14 @@ so that a paragraph gap in one column does not cut the other.
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from services.parser.formats.pdf_page import Area, Segment
 
 MIN_GUTTER = 0.5
 """Least width of a gutter, in ems of the region's median text."""
 MAX_DEPTH = 12
+MAX_CROSSED = 1_500
 ROW_SHARE = 0.8
 """Share of lines that must stand side by side for a region to be read row by row."""
 
@@ -43,6 +45,10 @@ def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
     index = 0
     while index < len(strips):
         band, gutter, index = _band(strips, index, em)
+        if gutter is None and (crossed := _crossed_gutter(band, em)) is not None:
+            groups += _around(band, crossed, em, depth + 1)
+            groups.append([])
+            continue
         if gutter is None:
             if groups and groups[-1]:
                 groups[-1].extend(band)
@@ -56,6 +62,48 @@ def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
         groups += _order(right, em, depth + 1)
         groups.append([])
     return [g for g in groups if g]
+
+
+def _crossed_gutter(items: Sequence[Area], em: float) -> float | None:
+    """The middle of a gutter that only a few wide items cross, or None.
+
+    Crossing items may be a seventh of the shorter side; both sides need three lines.
+    """
+    if not 6 <= len(items) <= MAX_CROSSED:
+        return None
+    best: tuple[float, float] | None = None
+    edges = sorted({i.x1 for i in items} | {i.x0 for i in items})
+    for start, end in pairwise(edges):
+        if end - start < MIN_GUTTER * em:
+            continue
+        middle = (start + end) / 2
+        left = [i for i in items if i.x1 <= start]
+        right = [i for i in items if i.x0 >= end]
+        across = len(items) - len(left) - len(right)
+        if across > min(len(left), len(right)) / 7 or min(_lines(left), _lines(right)) < 3:
+            continue
+        if best is None or (-across, end - start) > best:
+            best = (-across, end - start)
+            found = middle
+            if _row_wise(left, right):
+                best = None
+    return found if best is not None else None
+
+
+def _around(items: Sequence[Area], middle: float, em: float, depth: int) -> list[list[Area]]:
+    """The columns beside `middle`, parted where an item crosses it."""
+    groups: list[list[Area]] = []
+    left: list[Area] = []
+    right: list[Area] = []
+    for item in sorted(items, key=lambda i: (i.y0, i.x0)):
+        if item.x1 <= middle:
+            left.append(item)
+        elif item.x0 >= middle:
+            right.append(item)
+        else:
+            groups += [*_order(left, em, depth), *_order(right, em, depth), [item]]
+            left, right = [], []
+    return [*groups, *_order(left, em, depth), *_order(right, em, depth)]
 
 
 def _strips(items: list[Area], em: float) -> list[_Strip]:

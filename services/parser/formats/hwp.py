@@ -1,0 +1,237 @@
+"""HWP and HWPX (Hangul word processor): read by unhwp, its JSON walked into rows."""
+
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import orjson
+
+from libs.contracts.artefacts.rows import RowKind, TableCell
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.base import AssetSink, ParseInput, ShardResult
+from services.parser.formats.captions import attach_captions
+from services.parser.formats.images import add_image
+from services.parser.formats.numbering import (
+    NumberLevels,
+    heading_number,
+    is_caption,
+    list_marker,
+    reads_like_heading,
+)
+from services.parser.formats.rows import Rows, clean
+from services.parser.formats.tables import Span, place
+
+MAX_HEADING = 80
+LARGE = 1.15
+"""A line this many times the usual size, and short, is a heading by its size."""
+DEPTHS = {"□": 1, "■": 1, "◇": 1, "◆": 1, "○": 2, "●": 2, "◦": 2, "ㅇ": 2, "-": 3, "–": 3, "·": 4}
+"""Depth of a list item by its sign, as Korean official documents use them."""
+
+
+def parse(given: ParseInput) -> ShardResult:
+    """Rows of an HWP or HWPX document, in source order."""
+    document, images = _read(given)
+    rows = Rows()
+    walker = _Walker(rows, given.assets, images, _usual_size(document))
+    for section in document.get("sections", ()):
+        walker.edge("page_header", section.get("header"))
+        for block in section.get("content", ()):
+            walker.block(block)
+        walker.edge("page_footer", section.get("footer"))
+        given.progress(0)
+    if document.get("skipped_sections"):
+        rows.note("sections_left_out", "damaged sections were left out", severity="warning")
+    if document.get("metadata", {}).get("is_distribution"):
+        rows.note("distribution_document", "the file is a distribution copy and may be incomplete")
+    attach_captions(rows.rows)
+    return rows.result("unhwp", {"unhwp": version("unhwp")})
+
+
+def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
+    import unhwp
+
+    try:
+        with unhwp.parse_bytes(given.path.read_bytes()) as result:
+            document: dict[str, Any] = orjson.loads(result.json)
+            return document, {str(image.name): bytes(image.data) for image in result.images}
+    except unhwp.UnhwpError as problem:
+        kind = getattr(problem, "kind", None)
+        if kind in {unhwp.ErrorKind.ENCRYPTED, unhwp.ErrorKind.DISTRIBUTION_RESTRICTED}:
+            raise DocumentFault(
+                Code.ENCRYPTED, "the document is protected; upload it without protection"
+            ) from problem
+        raise DocumentFault(
+            Code.UNREADABLE, "the HWP document is damaged; open and save it again"
+        ) from problem
+
+
+def _usual_size(document: dict[str, Any]) -> float:
+    """The font size of most characters, in points; 10 where none is said."""
+    sizes: dict[float, int] = {}
+    for section in document.get("sections", ()):
+        for block in section.get("content", ()):
+            for inline in block.get("Paragraph", {}).get("content", ()):
+                text, style = _text_and_style(inline)
+                size = style.get("font_size")
+                if isinstance(size, int | float) and size > 0:
+                    sizes[float(size)] = sizes.get(float(size), 0) + len(text)
+    return max(sizes, key=lambda s: (sizes[s], -s)) if sizes else 10.0
+
+
+def _text_and_style(inline: Any) -> tuple[str, dict[str, Any]]:
+    """The text of one inline piece of any kind, and its character style where it has one."""
+    if isinstance(inline, str):
+        return ("\n" if inline == "LineBreak" else ""), {}
+    kind, body = next(iter(inline.items()), ("", None))
+    if kind in {"Image", "Footnote", "Endnote"} or body is None:
+        return "", {}
+    if kind == "LineBreak":
+        return "\n", {}
+    if isinstance(body, str):
+        return body, {}
+    if not isinstance(body, dict):
+        return "", {}
+    text = body.get("text") or body.get("latex") or body.get("script") or ""
+    style = body.get("style")
+    return (text if isinstance(text, str) else ""), (style if isinstance(style, dict) else {})
+
+
+class _Walker:
+    """Blocks to rows; `usual` is the body's font size."""
+
+    def __init__(
+        self, rows: Rows, assets: AssetSink, images: dict[str, bytes], usual: float
+    ) -> None:
+        self.rows = rows
+        self.assets = assets
+        self.images = images
+        self.usual = usual
+        self.levels = NumberLevels()
+
+    def edge(self, kind: RowKind, blocks: Any) -> None:
+        """A running head or foot."""
+        for paragraph in blocks if isinstance(blocks, list) else ():
+            self.rows.add(kind, self._plain(paragraph.get("Paragraph", paragraph)))
+
+    def block(self, block: dict[str, Any]) -> None:
+        """A paragraph or a table; a table of one cell is a frame around its paragraphs."""
+        if "Paragraph" in block:
+            self._paragraph(block["Paragraph"])
+        elif "Table" in block:
+            table = block["Table"]
+            rows = table.get("rows", ())
+            if sum(len(r.get("cells", ())) for r in rows) == 1:
+                for paragraph in rows[0]["cells"][0].get("content", ()):
+                    self.block(paragraph if "Table" in paragraph else {"Paragraph": paragraph})
+                return
+            self.rows.table(self._cells(table))
+            for row in rows:
+                for cell in row.get("cells", ()):
+                    for paragraph in cell.get("content", ()):
+                        self._assets_of(paragraph)
+
+    def _cells(self, table: dict[str, Any]) -> list[TableCell]:
+        rows = table.get("rows", ())
+        return place(
+            [
+                Span(
+                    clean("\n".join(self._cell_lines(cell))),
+                    int(cell.get("rowspan") or 1),
+                    int(cell.get("colspan") or 1),
+                    header=bool(
+                        row.get("is_header")
+                        or (table.get("has_header") and at == 0 and len(rows) > 1)
+                    ),
+                )
+                for cell in row.get("cells", ())
+            ]
+            for at, row in enumerate(rows)
+        )
+
+    def _cell_lines(self, cell: dict[str, Any]) -> Iterator[str]:
+        for item in cell.get("content", ()):
+            if "Table" in item:
+                for inner in self._cells(item["Table"]):
+                    yield inner.text
+            else:
+                yield self._plain(item.get("Paragraph", item))
+
+    def _plain(self, paragraph: dict[str, Any]) -> str:
+        return "".join(_text_and_style(i)[0] for i in paragraph.get("content", ()))
+
+    def _paragraph(self, paragraph: dict[str, Any]) -> None:
+        pieces = [_text_and_style(i) for i in paragraph.get("content", ())]
+        text = clean("".join(piece for piece, _ in pieces))
+        letters = max(1, sum(len(p) for p, _ in pieces))
+        bold = 2 * sum(len(p) for p, s in pieces if s.get("bold")) > letters
+        longest = max(pieces, key=lambda p: len(p[0]), default=("", {}))[1]
+        size = float(longest.get("font_size") or self.usual)
+        level = int((paragraph.get("style") or {}).get("heading_level") or 0)
+        if text:
+            self._text(text, level, size, bold)
+        self._assets_of(paragraph)
+
+    def _text(self, text: str, level: int, size: float, bold: bool) -> None:
+        looks = {"font_size": size, "bold": bold}
+        number = heading_number(text)
+        titled = number is not None and reads_like_heading(number, limit=MAX_HEADING)
+        short = len(text) <= MAX_HEADING and "\n" not in text
+        item = list_marker(text)
+        if level and short:
+            marker = number.marker if number else None
+            self.rows.heading(text, level, evidence="style", marker=marker, **looks)
+        elif is_caption(text):
+            self.rows.add("caption", text, **looks)
+        elif number is not None and titled and (number.strong or bold or number.scheme == "roman"):
+            self.rows.heading(
+                text,
+                self.levels.level(number),
+                evidence="numbering",
+                marker=number.marker,
+                **looks,
+            )
+        elif item is not None:
+            depth = DEPTHS.get(item[0], 1)
+            self.rows.add("list_item", item[1], marker=item[0], level=depth, **looks)
+        elif short and size >= LARGE * self.usual and text[-1] not in ".,;:":
+            self.rows.heading(text, 1, evidence="font", **looks)
+        else:
+            self.rows.add("paragraph", text, **looks)
+
+    def _assets_of(self, paragraph: dict[str, Any]) -> None:
+        """Images and notes that stand in a paragraph, behind its text."""
+        for inline in paragraph.get("content", ()):
+            if not isinstance(inline, dict):
+                continue
+            if "Image" in inline:
+                about = inline["Image"]
+                wanted = str(about.get("id") or "")
+                data = next(
+                    (
+                        d
+                        for name, d in self.images.items()
+                        if (wanted and name.rpartition(".")[0] == wanted) or name == wanted
+                    ),
+                    None,
+                )
+                if data is None:
+                    self.rows.note("image_unreadable", "pictures without data were left out")
+                else:
+                    add_image(self.rows, self.assets, data, str(about.get("alt_text") or ""))
+            for kind in ("Footnote", "Endnote"):
+                if kind in inline:
+                    self.rows.add("footnote", _deep_text(inline[kind]))
+
+
+def _deep_text(node: Any) -> str:
+    """Every text below a node, joined."""
+    if isinstance(node, str):
+        return node
+    if isinstance(node, list):
+        return " ".join(t for t in map(_deep_text, node) if t)
+    if isinstance(node, dict):
+        if isinstance(node.get("text"), str):
+            return str(node["text"])
+        kept = {k: v for k, v in node.items() if k not in {"style", "id", "number"}}
+        return " ".join(t for t in map(_deep_text, kept.values()) if t)
+    return ""

@@ -1,0 +1,64 @@
+"""Spreadsheets: XLSX by openpyxl, XLS and ODS by calamine, CSV and TSV by the csv module."""
+
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.images import add_image
+from services.parser.formats.rows import Rows
+from services.parser.formats.sheets_csv import read_csv
+from services.parser.formats.sheets_old import read_calamine
+from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, add_sheet
+from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
+
+
+def parse(given: ParseInput) -> ShardResult:
+    """Rows of a workbook, a heading a sheet, or of one CSV table."""
+    rows = Rows()
+    name = given.profile.format
+    if name == "csv":
+        add_sheet(rows, read_csv(given, rows), heading=False)
+        return rows.result("csv")
+    engine = "openpyxl"
+    if name == "xlsx":
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _add_all(given, rows, read_xlsx(given))
+        except NotReadable:
+            rows, engine = Rows(), "python-calamine"
+    else:
+        engine = "python-calamine"
+    if engine == "python-calamine":
+        _add_all(given, rows, read_calamine(given.path))
+        rows.note("number_formats", "this kind of workbook is read without its number formats")
+    return rows.result(engine, {engine: version(engine)})
+
+
+def _add_all(given: ParseInput, rows: Rows, sheets: Iterator[Sheet]) -> None:
+    left = MAX_CELLS
+    for sheet in sheets:
+        given.progress(1)
+        if len(sheet.cells) > left:
+            if left == MAX_CELLS:
+                raise DocumentFault(
+                    Code.TOO_LARGE,
+                    f"a sheet holds over {MAX_CELLS} filled cells; split it or upload it as CSV",
+                )
+            rows.note("sheets_left_out", "sheets past the limit were left out", severity="warning")
+            continue
+        left -= len(sheet.cells)
+        add_sheet(rows, sheet)
+        for text in sheet.texts:
+            rows.add("paragraph", text, hidden=sheet.hidden)
+        for data in sheet.images:
+            add_image(rows, given.assets, data, hidden=sheet.hidden)
+        for note in sheet.notes:
+            rows.add("note", note, hidden=sheet.hidden)
+        for text in sheet.heads:
+            rows.add("page_header", text, hidden=sheet.hidden)
+        for text in sheet.feet:
+            rows.add("page_footer", text, hidden=sheet.hidden)
+        given.progress(0)

@@ -1,0 +1,67 @@
+"""XLS and ODS (and workbooks that openpyxl refuses) by calamine: values, spans, visibility."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.sheets_format import plain
+from services.parser.formats.sheets_tables import Sheet, text_of
+
+
+def read_calamine(path: Path) -> Iterator[Sheet]:
+    """The sheets in order. Encrypted and broken files are `DocumentFault`."""
+    import python_calamine as calamine
+
+    try:
+        book = calamine.CalamineWorkbook.from_path(path)
+    except calamine.PasswordError as problem:
+        raise DocumentFault(
+            Code.ENCRYPTED, "the workbook is protected by a password; upload it without protection"
+        ) from problem
+    except (calamine.CalamineError, OSError, ValueError) as problem:
+        raise DocumentFault(
+            Code.UNREADABLE, "the workbook is damaged; open and save it again"
+        ) from problem
+    for at, about in enumerate(book.sheets_metadata):
+        if about.typ != calamine.SheetTypeEnum.WorkSheet:
+            continue
+        try:
+            source = book.get_sheet_by_index(at)
+        except (calamine.CalamineError, ValueError):
+            continue
+        sheet = Sheet(about.name, hidden=about.visible != calamine.SheetVisibleEnum.Visible)
+        for r, row in enumerate(source.iter_rows()):
+            for c, value in enumerate(row):
+                text = value_text(value)
+                if text:
+                    sheet.cells[(r, c)] = text
+        for (top, left), (bottom, right) in source.merged_cell_ranges or ():
+            sheet.merged.append((top, left, bottom, right))
+        yield sheet
+
+
+def value_text(value: object) -> str:
+    """A value as text: whole numbers without a point, dates and times in ISO form."""
+    if isinstance(value, bool) or value is None:
+        return text_of(value)
+    if isinstance(value, int | float):
+        return plain(value)
+    if isinstance(value, datetime):
+        moment = value if value.microsecond == 0 else _rounded(value)
+        if moment.time() == time():
+            return moment.date().isoformat()
+        return moment.isoformat(" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        seconds = round(value.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return text_of(value)
+
+
+def _rounded(value: datetime) -> datetime:
+    try:
+        return (value + timedelta(milliseconds=500)).replace(microsecond=0)
+    except OverflowError:
+        return value.replace(microsecond=0)

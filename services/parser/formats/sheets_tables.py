@@ -1,0 +1,222 @@
+"""A sheet's cells as tables: regions between blank rows and columns, headers, spans, pieces."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from libs.contracts.artefacts.rows import TableCell
+from services.parser.formats.rows import Rows, clean
+from services.parser.formats.tables import split_body
+
+ROWS_A_PIECE = 50
+COLUMNS_A_PIECE = 40
+MAX_CELLS = 500_000
+"""Cells of one workbook that are kept: what one process can hold as rows."""
+_NUMBER = re.compile(r"[-+(]?\s*[$€£¥₩]?\s*[0-9][0-9,.\s]*%?\)?(?:[eE][-+]?[0-9]+)?")
+
+Place = tuple[int, int]
+Area = tuple[int, int, int, int]
+"""Top, left, bottom and right of a block of cells, ends included."""
+
+
+@dataclass
+class Sheet:
+    """A sheet as read: shown texts by (row, column) from 0, merged ranges, what is hidden.
+
+    `texts`, `images`, `notes`, `heads` and `feet` are what is drawn, commented and printed.
+    """
+
+    name: str
+    cells: dict[Place, str] = field(default_factory=dict)
+    merged: list[Area] = field(default_factory=list)
+    hidden: bool = False
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    images: list[bytes] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    feet: list[str] = field(default_factory=list)
+
+
+def looks_numeric(text: str) -> bool:
+    """Whether a shown text is a number, an amount or a percentage."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def add_sheet(rows: Rows, sheet: Sheet, *, heading: bool = True) -> None:
+    """Rows of one sheet: its name as heading, then its regions from the top left.
+
+    Hidden rows and columns go into rows of their own, marked hidden.
+    """
+    hidden = {
+        place
+        for place in sheet.cells
+        if place[0] in sheet.hidden_rows or place[1] in sheet.hidden_columns
+    }
+    if not (sheet.cells or sheet.texts or sheet.images or sheet.notes):
+        return
+    if heading:
+        rows.heading(sheet.name, 1, evidence="markup", hidden=sheet.hidden)
+    shown = {p: t for p, t in sheet.cells.items() if p not in hidden}
+    for region in regions(shown, sheet.merged):
+        _add_region(rows, sheet, region, shown, hidden=sheet.hidden)
+    if hidden:
+        cells = {p: t for p, t in sheet.cells.items() if p in hidden}
+        for region in regions(cells, sheet.merged):
+            _add_region(rows, sheet, region, cells, hidden=True)
+    if hidden or sheet.hidden:
+        rows.note("hidden_text", "hidden sheets, rows or columns are kept out of evidence")
+
+
+def regions(cells: dict[Place, str], merged: list[Area]) -> list[Area]:
+    """The bounding boxes of areas parted by blank rows and columns, from the top left.
+
+    Only filled cells are looked at, so a sheet that claims a billion cells costs nothing.
+    """
+    spans = {(top, left): (bottom, right) for top, left, bottom, right in merged}
+    boxes = [(r, c, *spans.get((r, c), (r, c))) for r, c in cells]
+    return _with_heads(sorted(_parted(boxes, 0))) if boxes else []
+
+
+def _with_heads(found: list[Area]) -> list[Area]:
+    """A single row one blank row above a region of the same columns is its header."""
+    joined: list[Area] = []
+    for area in found:
+        above = next(
+            (
+                a
+                for a in joined
+                if a[0] == a[2] and a[1] < a[3] and a[1::2] == area[1::2] and area[0] - a[2] == 2
+            ),
+            None,
+        )
+        if above is not None:
+            joined[joined.index(above)] = (above[0], above[1], area[2], area[3])
+        else:
+            joined.append(area)
+    return joined
+
+
+def _parted(boxes: list[Area], tried: int) -> list[Area]:
+    """Cut along blank rows, then columns, until neither cuts."""
+    axis = tried % 2
+    boxes.sort(key=lambda b: b[axis])
+    groups: list[list[Area]] = []
+    reach = -2
+    for box in boxes:
+        if box[axis] > reach + 1:
+            groups.append([])
+        groups[-1].append(box)
+        reach = max(reach, box[axis + 2])
+    if len(groups) == 1 and tried >= 1:
+        return [
+            (
+                min(b[0] for b in boxes),
+                min(b[1] for b in boxes),
+                max(b[2] for b in boxes),
+                max(b[3] for b in boxes),
+            )
+        ]
+    if len(groups) == 1:
+        return _parted(boxes, tried + 1)
+    # a cut on one axis may open one on the other; each cut makes the groups smaller
+    return [area for group in groups for area in _parted(group, 1 - axis)]
+
+
+def _add_region(
+    rows: Rows, sheet: Sheet, region: Area, cells: dict[Place, str], *, hidden: bool
+) -> None:
+    table = _cells_of(sheet, region, cells)
+    caption = None
+    words = not any(looks_numeric(c.text) for c in table)
+    if len(table) == 1 or (region[1] == region[3] and words):
+        for cell in table:
+            rows.add("paragraph", cell.text, hidden=hidden)
+        return
+    first = [c for c in table if c.row == 0]
+    wide = max(c.column + c.column_span for c in table)
+    if len(first) == 1 and wide > 1 and sum(1 for c in table if c.row == 1) > 1:
+        caption = first[0].text
+        rows.add("caption", caption, hidden=hidden)
+        table = [c.model_copy(update={"row": c.row - 1}) for c in table if c.row > 0]
+    table = _with_header(table, sheet, region)
+    for part in _columns(table):
+        for piece in split_body(part, ROWS_A_PIECE):
+            rows.table(piece, caption=caption, hidden=hidden)
+
+
+def _cells_of(sheet: Sheet, region: Area, cells: dict[Place, str]) -> list[TableCell]:
+    """The region's filled cells, its wholly hidden rows and columns closed up."""
+    top, left, bottom, right = region
+    spans = {(m[0], m[1]): m for m in sheet.merged}
+    inside = sorted(p for p in cells if top <= p[0] <= bottom and left <= p[1] <= right)
+    used_rows = sorted({p[0] for p in inside})
+    used_columns = sorted({p[1] for p in inside})
+    made = []
+    for r, c in inside:
+        _, _, low, far = spans.get((r, c), (r, c, r, c))
+        row, column = bisect_right(used_rows, r) - 1, bisect_right(used_columns, c) - 1
+        row_span = max(1, bisect_right(used_rows, low) - 1 - row + 1)
+        column_span = max(1, bisect_right(used_columns, far) - 1 - column + 1)
+        made.append(
+            TableCell.model_construct(
+                row=row,
+                column=column,
+                row_span=row_span,
+                column_span=column_span,
+                text=cells[(r, c)],
+                header=False,
+            )
+        )
+    return made
+
+
+def _with_header(table: list[TableCell], sheet: Sheet, region: Area) -> list[TableCell]:
+    """The first row is a header when it holds words and something below holds none.
+
+    Header cells that span columns take the rows below them along.
+    """
+    height = max(c.row for c in table) + 1
+    first = [c for c in table if c.row == 0]
+    if height < 2 or any(looks_numeric(c.text) for c in first):
+        return table
+    body = [c for c in table if c.row > 0]
+    if len(first) < 2 and not any(looks_numeric(c.text) for c in body):
+        return table
+    head = max(c.row_span for c in first)
+    if any(c.column_span > 1 for c in first):
+        second = [c for c in table if c.row == 1]
+        if second and not any(looks_numeric(c.text) for c in second):
+            head = max(head, 2)
+    head = min(head, height - 1)
+    return [c.model_copy(update={"header": True}) if c.row < head else c for c in table]
+
+
+def _columns(table: list[TableCell]) -> Iterator[list[TableCell]]:
+    """A very wide table in pieces, its first column repeated in each."""
+    width = max(c.column + c.column_span for c in table)
+    if width <= COLUMNS_A_PIECE:
+        yield table
+        return
+    labels = [c for c in table if c.column == 0]
+    step = COLUMNS_A_PIECE - 1
+    for start in range(1, width, step):
+        piece = [c.model_copy(update={"column_span": 1}) for c in labels]
+        for cell in table:
+            low = max(cell.column, start)
+            high = min(cell.column + cell.column_span, start + step)
+            if cell.column > 0 and low < high:
+                moved = {"column": low - start + 1, "column_span": high - low}
+                piece.append(cell.model_copy(update=moved))
+        yield sorted(piece, key=lambda c: (c.row, c.column))
+
+
+def text_of(value: object) -> str:
+    """A cell value without a number format as text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return clean(str(value))

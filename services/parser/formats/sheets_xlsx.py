@@ -1,0 +1,172 @@
+"""XLSX: cells streamed by openpyxl's sheet parser, drawn parts read from the container."""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.archives import check_archive
+from services.parser.formats.base import ParseInput
+from services.parser.formats.rows import clean
+from services.parser.formats.sheets_format import shown
+from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, text_of
+
+MAX_PART = 32 << 20
+PROGRESS_ROWS = 2_000
+MAX_MERGES = 100_000
+LOCAL_DATES = {14: "yyyy-mm-dd", 22: "yyyy-mm-dd h:mm"}
+"""Built-in formats that show a date as the reader's system would; ISO is the same for all."""
+_RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
+_PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
+_NOTE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}comment"
+_NOTE_TEXT = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}t"
+
+
+class NotReadable(Exception):
+    """openpyxl cannot read this workbook; another reader may."""
+
+
+def read_xlsx(given: ParseInput) -> Iterator[Sheet]:
+    """The worksheets in order, cells as shown, formulas by their cached values."""
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    check_archive(given.path)
+    try:
+        with given.path.open("rb") as file:
+            load: Any = openpyxl.load_workbook  # type: ignore[attr-defined]
+            book = load(file, read_only=True, data_only=True, keep_links=False)
+            if not book.worksheets:
+                raise NotReadable
+            for source in book.worksheets:
+                yield _sheet(given, book, source)
+    except (KeyError, TypeError, ValueError, InvalidFileException, SyntaxError) as problem:
+        raise NotReadable from problem
+    except zipfile.BadZipFile as problem:
+        raise DocumentFault(
+            Code.UNREADABLE, "the workbook is damaged; open and save it again"
+        ) from problem
+
+
+def _sheet(given: ParseInput, book: Any, source: Any) -> Sheet:
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    sheet = Sheet(source.title, hidden=source.sheet_state != "visible")
+    formats: dict[int, str] = {}
+    with source._get_source() as stream:
+        parser: Any = WorkSheetParser(
+            stream, source._shared_strings, data_only=True, epoch=book.epoch
+        )  # type: ignore[no-untyped-call]
+        for count, (_, row) in enumerate(parser.parse()):
+            if count % PROGRESS_ROWS == 0:
+                given.progress(0)
+            for cell in row:
+                if cell["value"] is None:
+                    continue
+                text = _shown(book, formats, cell)
+                if text:
+                    sheet.cells[(cell["row"] - 1, cell["column"] - 1)] = text
+            if len(sheet.cells) > MAX_CELLS:
+                break
+    _layout(sheet, parser)
+    _drawn(given, sheet, source)
+    return sheet
+
+
+def _shown(book: Any, formats: dict[int, str], cell: dict[str, Any]) -> str:
+    value = cell["value"]
+    if cell["data_type"] != "n" or isinstance(value, bool):
+        return text_of(value)
+    style = cell["style_id"] or 0
+    if style not in formats:
+        formats[style] = _format_code(book, style)
+    return shown(value, formats[style], epoch_1904=book.epoch.year == 1904)
+
+
+def _format_code(book: Any, style: int) -> str:
+    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+
+    try:
+        number = book._cell_styles[style].numFmtId
+        if number in LOCAL_DATES:
+            return LOCAL_DATES[number]
+        if number < BUILTIN_FORMATS_MAX_SIZE:
+            return str(BUILTIN_FORMATS.get(number, "General"))
+        return str(book._number_formats[number - BUILTIN_FORMATS_MAX_SIZE])
+    except (IndexError, AttributeError):
+        return "General"
+
+
+def _layout(sheet: Sheet, parser: Any) -> None:
+    """Merged ranges, hidden rows and columns, heads and feet of the printed sheet."""
+    from openpyxl.utils.cell import range_boundaries
+
+    if parser.merged_cells is not None:
+        for merged in parser.merged_cells.mergeCell[:MAX_MERGES]:
+            left, top, right, bottom = range_boundaries(merged.ref)  # type: ignore[no-untyped-call]
+            sheet.merged.append((top - 1, left - 1, bottom - 1, right - 1))
+    for number, about in parser.row_dimensions.items():
+        if about.get("hidden") in {"1", "true"}:
+            sheet.hidden_rows.add(int(float(number)) - 1)
+    hidden = [a for a in parser.column_dimensions.values() if a.get("hidden") in {"1", "true"}]
+    for about in hidden:
+        first, last = int(about["min"]), min(int(about["max"]), 16_384)
+        sheet.hidden_columns.update(range(first - 1, last))
+    edges = getattr(parser, "HeaderFooter", None)
+    if edges is not None:
+        sheet.heads = list(_edge_texts(edges.oddHeader))
+        sheet.feet = list(_edge_texts(edges.oddFooter))
+
+
+def _edge_texts(edge: Any) -> Iterator[str]:
+    """The three parts of a printed head or foot, without codes such as the page number."""
+    for part in (edge.left, edge.center, edge.right):
+        text = clean(re.sub(r"&(?:[A-Z]|[0-9]+|\"[^\"]*\")", "", part.text or ""))
+        if text:
+            yield text
+
+
+def _drawn(given: ParseInput, sheet: Sheet, source: Any) -> None:
+    """Pictures, text boxes and comments of a sheet, found by its relations."""
+    with zipfile.ZipFile(given.path) as archive:
+        for kind, target in _related(archive, source._worksheet_path):
+            if kind == "comments":
+                for note in _tree(archive, target).iter(_NOTE):
+                    text = clean("".join(t.text or "" for t in note.iter(_NOTE_TEXT)))
+                    sheet.notes += [f"{note.get('ref', '')}: {text}"] if text else []
+            elif kind == "drawing":
+                for paragraph in _tree(archive, target).iter(_PARAGRAPH):
+                    text = clean("".join(t.text or "" for t in paragraph.iter(_TEXT)))
+                    sheet.texts += [text] if text else []
+                for inner, image in _related(archive, target):
+                    if inner == "image" and archive.getinfo(image).file_size <= MAX_PART:
+                        sheet.images.append(archive.read(image))
+
+
+def _related(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str]]:
+    """The parts that `part` points to inside the container, as (kind, name)."""
+    folder, _, name = part.lstrip("/").rpartition("/")
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations not in archive.namelist():
+        return []
+    found = []
+    for relation in _tree(archive, relations).iter(_RELATIONS):
+        if relation.get("TargetMode") == "External":
+            continue
+        target = relation.get("Target", "")
+        joined = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
+        inside = posixpath.normpath(joined)
+        if inside in archive.namelist():
+            found.append((relation.get("Type", "").rpartition("/")[2], inside))
+    return found
+
+
+def _tree(archive: zipfile.ZipFile, part: str) -> Any:
+    from defusedxml.ElementTree import fromstring
+
+    if archive.getinfo(part).file_size > MAX_PART:
+        raise DocumentFault(Code.TOO_LARGE, "a drawing or note of the workbook is far too large")
+    return fromstring(archive.read(part))
