@@ -1,0 +1,108 @@
+"""Tantivy queries, built from terms alone: no text is ever parsed as a query.
+
+Queries are bounded, whatever a client sends: at most `MAX_TOKENS` tokens, `MAX_TERMS`
+terms, `MAX_GRAMS` grams a term.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import tantivy
+
+from libs.runtime.index.port import LexicalQuery, Scope
+from libs.runtime.index.schema import TYPE_CODES, index_tokens, revision_key
+from libs.runtime.index.tokenizer import MAX_TERMS, fold
+
+MAX_TOKENS = 64
+MAX_GRAMS = 8
+_LOOKED_AT = 64
+_MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
+
+
+@dataclass(frozen=True)
+class Term:
+    """A substring to find, what it weighs, and the grams that hold it together."""
+
+    text: bytes
+    weight: int
+    grams: list[str]
+
+
+def words(
+    searcher: tantivy.Searcher, schema: tantivy.Schema, field: str, tokens: list[str]
+) -> tantivy.Query | None:
+    """BM25 over the field's tokens, of too many the rarest; None when none is indexed."""
+    counts = {t: searcher.doc_freq(field, t) for t in dict.fromkeys(index_tokens(tokens))}
+    known = sorted((t for t, count in counts.items() if count), key=lambda t: counts[t])
+    clauses = [
+        (_SHOULD, tantivy.Query.term_query(schema, field, t, "freq")) for t in known[:MAX_TOKENS]
+    ]
+    return tantivy.Query.boolean_query(clauses) if clauses else None
+
+
+def substrings(searcher: tantivy.Searcher, query: LexicalQuery) -> list[Term]:
+    """The query's terms that some document may contain.
+
+    A term weighs 16 · log2(1 + N/df), rounded, with df the count of its rarest gram: whole
+    numbers, so that sums are exact in the engine's 32 bits and ties are true ties.
+    """
+    found: list[Term] = []
+    for text in list(dict.fromkeys(map(fold, query.terms)))[:MAX_TERMS]:
+        counts = {gram: searcher.doc_freq("term", gram) for gram in _grams(text)}
+        if counts and all(counts.values()):
+            grams = sorted(counts, key=lambda g: (counts[g], g))[:MAX_GRAMS]
+            weight = round(16 * math.log2(1 + searcher.num_docs / counts[grams[0]]))
+            found.append(Term(text.encode(), max(1, weight), grams))
+    return found
+
+
+def candidates(schema: tantivy.Schema, terms: list[Term]) -> tantivy.Query:
+    """Documents that hold all grams of a term; the score is the sum of such terms' weights."""
+    clauses = []
+    for term in terms:
+        grams = [(_MUST, tantivy.Query.term_query(schema, "term", g, "basic")) for g in term.grams]
+        together = tantivy.Query.boolean_query(grams)
+        clauses.append((_SHOULD, tantivy.Query.const_score_query(together, float(term.weight))))
+    return tantivy.Query.boolean_query(clauses)
+
+
+def within(
+    schema: tantivy.Schema, query: tantivy.Query, scope: Scope, *, revns: bool
+) -> tantivy.Query:
+    """`query` limited to the scope's namespace and types, and to its revisions if `revns`;
+    scores stay as they are."""
+    filters = [tantivy.Query.term_query(schema, "namespace", scope.namespace, "basic")]
+    if scope.chunk_types is not None:
+        codes = sorted(TYPE_CODES[t] for t in scope.chunk_types)
+        filters.append(tantivy.Query.term_set_query(schema, "type", codes))
+    if revns:
+        filters.append(tantivy.Query.term_set_query(schema, "revn", sorted(scope.revns)))
+    unscored = [(_MUST, tantivy.Query.boost_query(f, 0.0)) for f in filters]
+    return tantivy.Query.boolean_query([(_MUST, query), *unscored])
+
+
+def revision(schema: tantivy.Schema, namespace: str, revn: int) -> tantivy.Query:
+    """Every document of one revision."""
+    return tantivy.Query.term_query(schema, "revision", revision_key(namespace, revn), "basic")
+
+
+def count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
+    """How many living documents match."""
+    result: Any = searcher.search(query, 1)
+    return int(result.count)
+
+
+def addresses(searcher: tantivy.Searcher, query: tantivy.Query) -> list[tantivy.DocAddress]:
+    """All documents that match, in the engine's order."""
+    hits = searcher.search(query, max(1, count(searcher, query)), count=False).hits
+    return [address for _, address in hits]
+
+
+def _grams(text: str) -> list[str]:
+    """Distinct trigrams of `text`, or its bigram; of a very long one an even sample."""
+    size = min(len(text), 3)
+    if size < 2:
+        return []
+    starts = range(0, len(text) - size + 1, max(1, len(text) // _LOOKED_AT))
+    return list(dict.fromkeys(text[s : s + size] for s in starts))
