@@ -74,6 +74,7 @@ class Service:
         self._start: list[Callable[[], Awaitable[None]]] = []
         self._stop: list[Callable[[], Awaitable[None]]] = []
         self._periodic: list[tuple[float, Callable[[], Awaitable[None]], str]] = []
+        self._soon: list[tuple[Callable[[], Awaitable[None]], str]] = []
         self._apps: list[tuple[Any, str, int]] = []
         self.stopping = asyncio.Event()
 
@@ -149,6 +150,10 @@ class Service:
         """Run before the first message is taken; the bus is connected."""
         self._start.append(hook)
 
+    def soon(self, task: Callable[[], Awaitable[None]], name: str) -> None:
+        """Run `task` once, beside the work, right after the start; an error is logged."""
+        self._soon.append((task, name))
+
     def on_stop(self, hook: Callable[[], Awaitable[None]]) -> None:
         """Run after the last message was ended; the bus is still connected."""
         self._stop.append(hook)
@@ -186,6 +191,7 @@ class Service:
                 servers.append((server, asyncio.create_task(server.serve([bound]))))
                 port = bound.getsockname()[1]
             self._write_run_file(port)
+            tasks += [asyncio.create_task(self._run(*entry)) for entry in self._soon]
             tasks += [asyncio.create_task(self._repeat(*entry)) for entry in self._periodic]
             log.info("service started", probe_port=port, pid=os.getpid())
             gc.freeze()
@@ -236,11 +242,14 @@ class Service:
     async def _repeat(self, seconds: float, task: Callable[[], Awaitable[None]], name: str) -> None:
         while True:
             started = time.monotonic()
-            try:
-                await task()
-            except Exception as error:
-                log.warning("periodic task failed", task=name, error=type(error).__name__)
+            await self._run(task, name)
             await asyncio.sleep(max(seconds - (time.monotonic() - started), 0.01))
+
+    async def _run(self, task: Callable[[], Awaitable[None]], name: str) -> None:
+        try:
+            await task()
+        except Exception as error:
+            log.warning("background task failed", task=name, error=type(error).__name__)
 
     async def _bus_ready(self) -> None:
         if not self.bus.nats.is_connected:

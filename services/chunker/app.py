@@ -1,5 +1,6 @@
 """The chunker: rows in, chunks and navigation out. Wiring only."""
 
+import asyncio
 from functools import partial
 
 from libs.contracts.events import DocumentParsed
@@ -16,6 +17,7 @@ def build(service: Service) -> None:
     assert isinstance(settings, Settings)
     counter = TokenCounter(settings.models_dir())
     deps = Deps(service.bus, service.stores.objects, counter.count_many, settings.sizes())
+    service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
     service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=settings.chunker_workers)
 
 

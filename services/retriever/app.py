@@ -24,7 +24,7 @@ def build(service: Service) -> None:
         lambda text: LexicalQuery(tokenize(text), query_terms(text)),
     )
     service.answer(QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever))
-    service.on_start(retriever.warm_up)
+    service.soon(retriever.warm_up, "load the embedder")
     service.on_ready("catalog", stores.catalog.ping)
 
 

@@ -1,6 +1,5 @@
 """Classic retrieval: scope, channels, fusion, hydration, over one corpus version."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,15 +38,12 @@ class Retriever:
         self._active: dict[str, ActiveSet] = {}
 
     async def warm_up(self) -> None:
-        """Load the model in the background, so that the first query does not wait for it."""
+        """Load the model, so that the first query does not wait for it."""
         if self.embedder is not None:
-            self._warming = asyncio.create_task(self._load(self.embedder))
-
-    async def _load(self, embedder: Embedder) -> None:
-        try:
-            await embedder.embed_query("")
-        except ModelUnavailable as error:
-            log.warning("dense channel off", reason=str(error))
+            try:
+                await self.embedder.embed_query("")
+            except ModelUnavailable as error:
+                log.warning("dense channel off", reason=str(error))
 
     async def retrieve(self, query: RetrieveQuery) -> RetrieveAnswer:
         """The best chunks for the query, all of one corpus version.

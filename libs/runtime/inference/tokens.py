@@ -35,6 +35,10 @@ class TokenCounter:
         """Tokens of each text, in order; cheaper than one by one."""
         return [len(pieces) for pieces in self._loaded().pieces(texts)]
 
+    def warm_up(self) -> None:
+        """Load the tokeniser now, so that the first count does not wait for it."""
+        self._loaded()
+
     def _loaded(self) -> Tokenizer:
         with self._lock:
             if self._tokenizer is None:

@@ -1,0 +1,118 @@
+"""Accepted → searchable for a small document, and a batch at full load, beside the raw
+library calls that the pipeline makes."""
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+from libs.runtime.index.factory import open_index
+
+from bench.measure import Figure, Report, percentile, spread
+from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.runtime.index.tokenizer import tokenize
+from libs.runtime.inference.tokens import TokenCounter
+from services.chunker.artefacts import Artefacts
+from services.chunker.cut import Sizes
+from services.chunker.local import chunk_rows
+from services.indexer.documents import index_documents
+from services.parser.formats import strategy
+from services.parser.formats.base import AssetSink, ParseInput
+from tests.support.documents import KOREAN, MARKDOWN
+from tests.support.stack import Stack, running_stack
+
+SMALL = 40
+BATCH = 200
+
+
+def small_document(number: int) -> bytes:
+    """A page of Markdown, different for every number."""
+    return f"{MARKDOWN}\n## Variant {number}\n\n{KOREAN}\nSerial {number}.\n".encode()
+
+
+def raw_calls(folder: Path, numbers: range) -> list[float]:
+    """Seconds of parse, cut with token counts, tokenise and index commit, per document."""
+    counter = TokenCounter(folder / "models")
+    counter.count("")
+    index = open_index(f"file:{folder / 'raw-index'}", writer=True)
+    loop = asyncio.new_event_loop()
+    taken = []
+    for number in numbers:
+        source = folder / "raw.md"
+        source.write_bytes(small_document(number))
+        started = time.perf_counter()
+        made = parse_and_cut(source, folder, counter)
+        documents = index_documents(made.chunks.chunks, "raw.md", tokenize)
+        loop.run_until_complete(index.write("default", number + 1, documents))
+        taken.append(time.perf_counter() - started)
+    loop.run_until_complete(index.close())
+    loop.close()
+    return taken
+
+
+def parse_and_cut(source: Path, folder: Path, counter: TokenCounter) -> Artefacts:
+    """The format's strategy and the chunker, called directly."""
+    profile = Profile(
+        format="md",
+        media_type="text/markdown",
+        file_name="raw.md",
+        size=source.stat().st_size,
+        sha256="0" * 64,
+        encoding="utf-8",
+    )
+    given = ParseInput(source, profile, PageRange(first=0, last=0), AssetSink(folder), folder)
+    rows = strategy("md")(given).rows
+    return chunk_rows(profile, rows, sizes=Sizes(), count_many=counter.count_many)
+
+
+def accepted_to_searchable(stack: Stack, numbers: range) -> list[float]:
+    """Milliseconds from the accepting answer to the published state, one at a time."""
+    taken = []
+    for number in numbers:
+        accepted = stack.upload(f"small-{number}.md", small_document(number))
+        started = time.perf_counter()
+        job = stack.wait(accepted["job_id"])
+        assert job["state"] == "published", job
+        taken.append(1000 * (time.perf_counter() - started))
+    return taken
+
+
+def batch_seconds(stack: Stack, numbers: range) -> float:
+    """Seconds from the first upload to the last publish."""
+    started = time.perf_counter()
+    jobs = [
+        stack.upload(f"batch-{number}.md", small_document(number))["job_id"] for number in numbers
+    ]
+    for job_id in jobs:
+        assert stack.wait(job_id, 300)["state"] == "published"
+    return time.perf_counter() - started
+
+
+def run(report: Report) -> None:
+    """Small documents, then a batch; the raw calls on the same kind of storage."""
+    with running_stack(GROUNDWIRE_EMBEDDER="none") as stack:
+        accepted_to_searchable(stack, range(5))
+        small = accepted_to_searchable(stack, range(5, 5 + SMALL))
+        batch = batch_seconds(stack, range(1000, 1000 + BATCH))
+        with tempfile.TemporaryDirectory(dir=stack.data) as folder:
+            raw = raw_calls(Path(folder), range(2000, 2000 + SMALL))
+    baseline = 1000 * percentile(raw, 0.5)
+    report.add(
+        Figure(
+            "small document, accepted → searchable (p50 / p95)",
+            spread(small),
+            f"{baseline:.1f} ms raw",
+            percentile(small, 0.5) / baseline,
+            "<= 4",
+        )
+    )
+    each = sum(raw) / len(raw)
+    report.add(
+        Figure(
+            f"batch of {BATCH} small documents",
+            f"{1000 * batch / BATCH:.1f} ms each",
+            f"{1000 * each:.1f} ms raw",
+            batch / BATCH / each,
+            "<= 1.25",
+        )
+    )
