@@ -1,6 +1,7 @@
 """Extractive summaries: sentences of the text itself, at most 200 characters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from libs.contracts.artefacts.chunk import canonical_text
 from services.chunker.keywords import overlap
@@ -24,15 +25,17 @@ def lead(text: str) -> str:
 
 def best_sentence(texts: Iterable[str], keywords: Sequence[str]) -> str:
     """The sentence that holds most of `keywords`, by their total length; the first of equals."""
-    candidates: list[str] = []
-    for text in texts:
-        for _, sentence in sentences(canonical_text(text)):
-            candidates.append(sentence)
-            if len(candidates) == CANDIDATES:
-                break
-        if len(candidates) == CANDIDATES:
-            break
+    candidates = list(islice(_candidates(texts), CANDIDATES))
     if not candidates:
         return ""
     best = max(candidates, key=lambda sentence: overlap(sentence, keywords))
     return shorten(best, SUMMARY_CHARACTERS)
+
+
+def _candidates(texts: Iterable[str]) -> Iterator[str]:
+    """Sentences, none of them across lines: a list has no full stops."""
+    for text in texts:
+        for line in text.split("\n"):
+            plain = canonical_text(line)
+            if plain:
+                yield from (sentence for _, sentence in sentences(plain))

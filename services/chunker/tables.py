@@ -18,6 +18,11 @@ from services.chunker.text import CountMany, clean, one_line
 MAX_SPAN = 1000
 """Spans of a cell are followed so far when its value is repeated in the lines it covers."""
 
+LEVELS = " / "
+"""Joins the levels of a column's header."""
+MAX_LABEL = 32
+"""Longest header, in characters, that is repeated whole before every value."""
+
 
 @dataclass(frozen=True)
 class TablePart:
@@ -48,11 +53,12 @@ def read_table(row: Row, caption: str) -> TableText | None:
     by_row = _covering(row.cells)
     header_rows = _header_rows(row.cells, sorted(by_row))
     headers = _column_headers(row.cells, header_rows)
+    labels = _labels(headers)
     lines: list[tuple[str, int | None]] = [(one_line(clean(caption)), None)]
     lines.append((" | ".join(dict.fromkeys(headers.values())), None))
     for r in sorted(by_row):
         if r not in header_rows:
-            lines.append((_line(by_row[r], headers), r))
+            lines.append((_line(by_row[r], labels), r))
     if not row.cells:
         lines += [(line, None) for line in clean(row.text).split("\n")]
     kept = [(text, r) for text, r in lines if text]
@@ -160,14 +166,25 @@ def _column_headers(cells: Sequence[TableCell], header_rows: Sequence[int]) -> d
         for column in range(cell.column, cell.column + min(cell.column_span, MAX_SPAN)):
             if text and text not in texts[column]:
                 texts[column].append(text)
-    return {column: " / ".join(texts[column]) for column in sorted(texts)}
+    return {column: LEVELS.join(texts[column]) for column in sorted(texts)}
 
 
-def _line(cells: Sequence[TableCell], headers: dict[int, str]) -> str:
+def _labels(headers: dict[int, str]) -> dict[int, str]:
+    """What stands before a value: the header, or of a long one its lowest level where that
+    tells the columns apart; the line of headers has it whole."""
+    lowest = {column: text.rsplit(LEVELS, 1)[-1] for column, text in headers.items()}
+    count = Counter(lowest.values())
+    return {
+        column: lowest[column] if len(text) > MAX_LABEL and count[lowest[column]] == 1 else text
+        for column, text in headers.items()
+    }
+
+
+def _line(cells: Sequence[TableCell], labels: dict[int, str]) -> str:
     values = []
     for cell in cells:
         text = one_line(clean(cell.text))
-        header = headers.get(cell.column, "")
+        label = labels.get(cell.column, "")
         if text:
-            values.append(f"{header}: {text}" if header and header != text else text)
-    return ("; " if headers else " | ").join(values)
+            values.append(f"{label}: {text}" if label and label != text else text)
+    return ("; " if labels else " | ").join(values)

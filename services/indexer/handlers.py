@@ -3,6 +3,7 @@
 from libs.contracts.events import DocumentChunked, DocumentPublished, ErasureRequested
 from libs.runtime.work import Work
 from services.indexer.collect import collect
+from services.indexer.corpus import write_document_file
 from services.indexer.deps import Deps
 from services.indexer.embed import embed_published
 from services.indexer.erase import erase
@@ -17,9 +18,10 @@ async def on_chunked(deps: Deps, event: DocumentChunked, work: Work) -> None:
 
 async def on_published(deps: Deps, event: DocumentPublished, work: Work) -> None:
     """Clear away what the flip left behind, then give the revision its dense channel."""
-    objects = deps.stores.objects
-    await sweep_attempts(objects, event.namespace, event.document_id, event.revision)
-    await collect(deps, event.namespace, event.document_id)
+    namespace, document_id = event.namespace, event.document_id
+    await sweep_attempts(deps.stores.objects, namespace, document_id, event.revision)
+    await collect(deps, namespace, document_id)
+    await write_document_file(deps.stores.catalog, deps.stores.objects, namespace, document_id)
     embedded = await embed_published(deps, event, work)
     if embedded is not None:
         await deps.bus.announce(embedded)

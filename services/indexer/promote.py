@@ -1,9 +1,8 @@
 """The winners of a revision get their lasting keys; what lost is swept."""
 
 import asyncio
-from collections.abc import Mapping
 
-from libs.contracts.events import ArtefactRef
+from libs.contracts.events import ArtefactRef, DocumentChunked
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.artefacts import reference_to
 from libs.runtime.keys import jobs_prefix, revision_key
@@ -14,12 +13,7 @@ AT_ONCE = 8
 
 
 async def promote(
-    objects: ObjectStore,
-    namespace: str,
-    document_id: str,
-    revision: int,
-    artefacts: Mapping[str, ArtefactRef],
-    work: Work,
+    objects: ObjectStore, event: DocumentChunked, work: Work
 ) -> dict[str, ArtefactRef]:
     """Copy an attempt's artefacts to the keys of the revision; returns where they are now.
 
@@ -28,13 +22,19 @@ async def promote(
     room = asyncio.Semaphore(AT_ONCE)
 
     async def copy(name: str, ref: ArtefactRef) -> ArtefactRef:
+        key = revision_key(event.namespace, event.document_id, event.revision, name)
         async with room:
             work.check()
-            return await _copy(objects, ref, revision_key(namespace, document_id, revision, name))
+            return await _copy(objects, ref, key)
 
-    names = sorted(artefacts)
-    refs = await asyncio.gather(*(copy(name, artefacts[name]) for name in names))
-    return dict(zip(names, refs, strict=True))
+    names = sorted(event.artefacts)
+    done = await asyncio.gather(
+        *(copy(name, event.artefacts[name]) for name in names), return_exceptions=True
+    )
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result
+    return {n: r for n, r in zip(names, done, strict=True) if isinstance(r, ArtefactRef)}
 
 
 async def _copy(objects: ObjectStore, ref: ArtefactRef, target: str) -> ArtefactRef:

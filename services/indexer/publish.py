@@ -6,7 +6,9 @@ simply run again.
 """
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from libs.contracts.artefacts.chunk import Chunks, digest_ids
 from libs.contracts.artefacts.manifest import Manifest
@@ -28,6 +30,9 @@ from services.indexer.embed import embed_revision
 from services.indexer.linking import link
 from services.indexer.parity import Held, held_chunks, prove
 from services.indexer.promote import promote
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,13 @@ async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
     revision = await _revision(deps, event)
     if revision is None:
         raise StaleFault(Code.ERASED, f"the document {event.document_id} is not there any more")
-    version = await deps.stores.catalog.documents.corpus_version(event.namespace)
-    if revision.state != "published":
+    if revision.state == "published":
+        version = await deps.stores.catalog.documents.corpus_version(event.namespace)
+    else:
         try:
             outcome, version = await _stage_and_flip(deps, event, revision.revn, work)
-        except StaleFault as fault:
-            if fault.code is Code.CANCELLED:
+        except (StaleFault, asyncio.CancelledError):
+            if work.cancelled.is_set():
                 await _withdraw(deps, event, revision.revn)
             raise
         if outcome not in ("flipped", "already") and await _withdraw(deps, event, revision.revn):
@@ -79,29 +85,25 @@ async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
 async def _stage_and_flip(
     deps: Deps, event: DocumentChunked, revn: int, work: Work
 ) -> tuple[str, int]:
-    stores, namespace = deps.stores, event.namespace
+    stores = deps.stores
     loaded = await _load(stores.objects, event)
     expected = Digest(event.chunk_count, event.chunk_digest)
     prove(revn, held_chunks("file chunks.json", expected, loaded.digest))
     work.check()
     await stores.catalog.chunks.stage(revn, loaded.chunks.chunks, loaded.nav.root)
     work.check()
-    index = await _write_index(deps, event, revn, loaded)
-    work.check()
-    keywords = frozenset(loaded.manifest.keywords)
-    graph = await link(stores.graph, namespace, GraphNode(revn, event.document_id, keywords))
+    held, winners = await _both(
+        _index_and_link(deps, event, revn, loaded), promote(stores.objects, event, work)
+    )
     catalog = held_chunks("catalog", expected, await stores.catalog.chunks.digest(revn))
-    prove(revn, catalog, index, graph)
+    prove(revn, catalog, *held)
     dense = None
     if event.options.wait_for_dense:
-        dense = await embed_revision(deps, namespace, revn, work)
-    winners = await promote(
-        stores.objects, namespace, event.document_id, event.revision, event.artefacts, work
-    )
+        dense = await embed_revision(deps, event.namespace, revn, work)
     work.check()
     return await stores.catalog.documents.flip(
         Flip(
-            namespace=namespace,
+            namespace=event.namespace,
             document_id=event.document_id,
             revision=event.revision,
             job_id=event.job_id,
@@ -115,18 +117,32 @@ async def _stage_and_flip(
     )
 
 
+async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
+    """Both results; neither goes on alone when the other fails, or what is withdrawn after a
+    failure could be written again."""
+    first, second = await asyncio.gather(one, other, return_exceptions=True)
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(second, BaseException):
+        raise second
+    return first, second
+
+
 async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
     refs = event.artefacts
-    return Loaded(
-        chunks=await load_json(objects, refs["chunks.json"], Chunks),
-        nav=await load_json(objects, refs["doc_nav.json"], DocNav),
-        manifest=await load_json(objects, refs["manifest.json"], Manifest),
-        profile=await load_json(objects, refs["profile.json"], Profile),
+    chunks, nav, manifest, profile = await asyncio.gather(
+        load_json(objects, refs["chunks.json"], Chunks),
+        load_json(objects, refs["doc_nav.json"], DocNav),
+        load_json(objects, refs["manifest.json"], Manifest),
+        load_json(objects, refs["profile.json"], Profile),
     )
+    return Loaded(chunks, nav, manifest, profile)
 
 
-async def _write_index(deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded) -> Held:
-    """Write the lexical channels, unless a run before this one did."""
+async def _index_and_link(
+    deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded
+) -> tuple[Held, Held]:
+    """Write the lexical channels, unless a run before this one did, then the graph."""
     index, expected = deps.stores.index, loaded.digest
     if await index.digest(event.namespace, revn) != expected:
         documents = await asyncio.to_thread(
@@ -138,7 +154,9 @@ async def _write_index(deps: Deps, event: DocumentChunked, revn: int, loaded: Lo
         )
         await index.write(event.namespace, revn, documents)
     found = await index.digest(event.namespace, revn)
-    return held_chunks("search index", expected, found)
+    node = GraphNode(revn, event.document_id, frozenset(loaded.manifest.keywords))
+    graph = await link(deps.stores.graph, event.namespace, node)
+    return held_chunks("search index", expected, found), graph
 
 
 async def _revision(deps: Deps, event: DocumentChunked) -> RevisionRecord | None:

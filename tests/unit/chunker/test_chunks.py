@@ -144,6 +144,21 @@ def test_column_headers_of_several_rows_are_joined() -> None:
     assert chunk.content.endswith("Bank: A; Growth / 2023: 1; Growth / 2024: 2")
 
 
+def test_a_long_header_is_repeated_by_its_lowest_level() -> None:
+    top = "Releases to the environment in a year"
+    cells = [
+        TableCell(row=0, column=0, row_span=2, text="Gas", header=True),
+        TableCell(row=0, column=1, column_span=2, text=top, header=True),
+        TableCell(row=1, column=1, text="to air", header=True),
+        TableCell(row=1, column=2, text="to water", header=True),
+        *(TableCell(row=2, column=c, text=text) for c, text in enumerate(("CO2", "1", "2"))),
+    ]
+    (chunk,) = chunks(rows(("table", "", {"cells": cells})))
+    assert chunk.content == (
+        f"Gas | {top} / to air | {top} / to water\nGas: CO2; to air: 1; to water: 2"
+    )
+
+
 def test_a_table_without_headers_stays_a_grid() -> None:
     (chunk,) = chunks(rows(("table", "", table([["1", "2"], ["3", "4"]], header=False))))
     assert chunk.content == "1 | 2\n3 | 4"

@@ -69,7 +69,7 @@ async def test_publish_embed_collect_and_erase(deps: Deps) -> None:
     assert states == {4: "published", 3: "published", 2: "collected", 1: "collected"}
     file = DocumentFile.model_validate_json(await stores.objects.get(f"{NS}/doc-1/document.json"))
     assert (file.active_revision, file.highest_published) == (4, 4)
-    assert [r.revision for r in file.revisions][:2] == [4, 3]
+    assert [r.revision for r in file.revisions] == [4, 3]
     assert file.revisions[0].artefacts["chunks.json"].key == f"{NS}/doc-1/4/chunks.json"
     assert not [i async for i in stores.objects.walk(f"{NS}/doc-1/4/.jobs/")]
     kept = [i.key async for i in stores.objects.walk(f"{NS}/doc-1/")]

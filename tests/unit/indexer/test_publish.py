@@ -1,3 +1,4 @@
+import asyncio
 import dataclasses
 
 import pytest
@@ -94,6 +95,27 @@ async def test_a_cancel_in_the_middle_leaves_nothing_staged() -> None:
     with pytest.raises(StaleFault):
         await on_chunked(deps(world), event, doing)
     assert not (world.index.documents or world.graph.nodes or world.chunks.rows)
+
+
+async def test_a_handler_that_is_stopped_withdraws_for_a_cancel_alone() -> None:
+    for cancel in (True, False):
+        world = World(embedder=Embedder())
+        event = await chunked(world, wait_for_dense=True)
+        doing, reached = work(event), asyncio.Event()
+
+        async def never(texts: list[str], reached: asyncio.Event = reached) -> None:
+            reached.set()
+            await asyncio.Event().wait()
+
+        world.embedder.embed_passages = never  # type: ignore[union-attr, assignment]
+        task = asyncio.ensure_future(on_chunked(deps(world), event, doing))
+        await asyncio.wait_for(reached.wait(), 5)
+        if cancel:
+            doing.cancel()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert bool(world.index.documents) is not cancel
 
 
 async def test_a_cancel_after_the_flip_does_not_withdraw_what_is_published() -> None:
