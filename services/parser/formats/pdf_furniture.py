@@ -14,6 +14,12 @@ _PAGE_NUMBER = re.compile(
     r"|[0-9]{1,4}\s*(?:쪽|페이지|頁|页)",
     re.IGNORECASE,
 )
+_WITH_NUMBER = re.compile(
+    r"(?!(?:19|20)\d\d\b)[0-9]{1,3}\s+[|•·–-]?\s*\D.*|\D.*(?:\s|[|•·])(?!(?:19|20)\d\d)[0-9]{1,4}"
+)
+_OWN = re.compile(r"(?:figure|fig\.?|table|chapter|part|section|appendix|표|그림|제)\s*[0-9]", re.I)
+GAP = 0.8
+"""White space below (above) a running head (foot), in ems of it."""
 _FIGURES = re.compile(r"[0-9]+|\b[ivxlc]+\b")
 
 
@@ -23,11 +29,13 @@ def split_furniture(
     """Heads and feet of each page, taken out of its segments.
 
     A text in a band counts when its wording without figures repeats on several pages at the
-    same height, or when it is a page number alone at the edge.
+    same height, when it is a page number alone at the edge, or when it is the outermost line,
+    set apart from the text, and begins or ends with what can be a page number.
     """
     repeats: Counter[tuple[str, int, bool]] = Counter()
     for page in pages:
         repeats.update({_key(page, s, top) for s, top in _banded(page)})
+    numbered = {p.number: _numbered_lines(p) for p in pages}
     needed = max(MIN_REPEATS, min(len(pages) // 8, 12))
     heads: dict[int, list[Segment]] = {}
     feet: dict[int, list[Segment]] = {}
@@ -37,7 +45,11 @@ def split_furniture(
             wording, height, _ = _key(page, segment, top)
             near = sum(repeats[(wording, height + d, top)] for d in (-1, 0, 1))
             alone = _PAGE_NUMBER.fullmatch(segment.text) is not None
-            if near >= needed or (alone and _outermost(page, segment, top)):
+            if (
+                id(segment) in numbered[page.number]
+                or near >= needed
+                or (alone and _outermost(page, segment, top))
+            ):
                 taken.add(id(segment))
                 (heads if top else feet).setdefault(page.number, []).append(segment)
         if taken:
@@ -52,6 +64,24 @@ def _banded(page: Page) -> list[tuple[Segment, bool]]:
         for s in page.segments
         if (s.y1 <= top or s.y0 >= bottom) and len(s.text) < 160
     ]
+
+
+def _numbered_lines(page: Page) -> set[int]:
+    """Segments of an outermost line that holds a title and a page number at one of its ends."""
+    found: set[int] = set()
+    for top in (True, False):
+        banded = [s for s, at_top in _banded(page) if at_top == top]
+        if not banded:
+            continue
+        edge = min(banded, key=lambda s: s.y0) if top else max(banded, key=lambda s: s.y1)
+        line = [s for s in page.segments if abs((s.y0 + s.y1) - (edge.y0 + edge.y1)) < edge.em]
+        text = " ".join(s.text for s in sorted(line, key=lambda s: s.x0))
+        others = [s for s in page.segments if s not in line]
+        apart = min((s.y0 - edge.y1 if top else edge.y0 - s.y1 for s in others), default=edge.em)
+        beyond = apart < GAP * edge.em
+        if not beyond and len(text) < 120 and _WITH_NUMBER.fullmatch(text) and not _OWN.match(text):
+            found |= {id(s) for s in line}
+    return found
 
 
 def _key(page: Page, segment: Segment, top: bool) -> tuple[str, int, bool]:

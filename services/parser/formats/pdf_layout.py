@@ -194,17 +194,28 @@ def _lines(items: Sequence[Area]) -> int:
 
 
 def _row_wise(left: Sequence[Area], right: Sequence[Area]) -> bool:
-    """Short labels, each with a value beside it: read along the rows."""
+    """Short labels, each with a value beside it: read along the rows.
+
+    Values are figures, or clearly longer than their labels.
+    """
     labels = [i for i in left if isinstance(i, Segment)]
-    if not labels or len(labels) < len(left):
+    values = [i for i in right if isinstance(i, Segment)]
+    if not labels or len(labels) < len(left) or len(values) < len(right):
         return False
     if sum(len(i.text.split()) for i in labels) / len(labels) > 4:
         return False
-    if max(i.x1 - i.x0 for i in labels) > 0.8 * max(i.x1 - i.x0 for i in right):
-        return False
     tops = sorted(i.y1 for i in right)
     matched = sum(1 for i in labels if _near(tops, i.y1, 0.35 * i.em))
-    return matched >= ROW_SHARE * len(labels)
+    if matched < ROW_SHARE * len(labels):
+        return False
+    figures = sum(1 for i in values if any(c.isdecimal() for c in i.text))
+    marked = sum(1 for i in labels if i.text.endswith((":", "：")))
+    longer = _mean_width(labels) < 0.6 * _mean_width(values)
+    return longer or 2 * figures > len(values) or 2 * marked > len(labels)
+
+
+def _mean_width(items: Sequence[Area]) -> float:
+    return sum(i.x1 - i.x0 for i in items) / len(items)
 
 
 def _near(values: list[float], value: float, margin: float) -> bool:

@@ -23,7 +23,7 @@ HEADING_SIZE = 1.15
 MAX_HEADING = 200
 MAX_FONT_LEVELS = 6
 _FOOTNOTE = re.compile(r"(?:\[?[0-9]{1,3}[\])]?|[*†‡§¶]{1,3}|주\s?[0-9]{0,2}\)?)\s*\S")
-_NOT_TITLE = re.compile(r"[.,;。]$|^[^\w\s(<\[「『《【“\"]+$")
+_NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
 
 
 @dataclass
@@ -147,7 +147,7 @@ class PageWriter:
             deep = number.depth >= 2 and len(block.lines) == 1 and len(text) < 80
             return large or bold or number.strong or (deep and self._as_large_as_body(block))
         if _NOT_TITLE.search(text):
-            return False
+            return large and bold and len(block.lines) == 1 and text.endswith(".")
         return large or bold
 
     def _as_large_as_body(self, block: Block) -> bool:

@@ -1,7 +1,8 @@
 """Ruled tables of a PDF page: rulings snapped to a grid, cells grown until a border stops them.
 
 Words, not text items, go into cells: one item may reach over two cells. A grid counts as a
-table when at least four of its cells hold text; charts and boxes have fewer.
+table when at least four of its cells hold text, or all cells of a small one; charts and boxes
+hold less.
 """
 
 from bisect import bisect_left
@@ -18,6 +19,8 @@ MAX_LINES = 4_000
 """Rulings of one page after merging; a page with more is a drawing."""
 MAX_CELLS = 20_000
 MIN_FILLED = 4
+MAX_FRAME = 0.25
+"""Share of the page under which a grid of two or three cells, all filled, is a table."""
 
 Line = tuple[float, float, float]
 
@@ -162,7 +165,9 @@ def _table(grid: Grid, page: Page) -> Table | None:
     words = [w for s in page.segments if s.overlap(area) > 0 for w in _words(s)]
     places = _grow(grid, xs, ys)
     texts = _fill(places, xs, ys, words)
-    if sum(1 for lines in texts.values() if lines) < MIN_FILLED:
+    filled = sum(1 for lines in texts.values() if lines)
+    framed = filled == len(texts) >= 2 and area.size < MAX_FRAME * page.width * page.height
+    if filled < MIN_FILLED and not framed:
         return None
     cells = [(r, c, rs, cs, texts[(r, c)]) for (r, c), (rs, cs) in sorted(places.items())]
     cells = split_rows(cells)
