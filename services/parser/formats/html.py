@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from libs.contracts.artefacts.rows import RowKind
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
-from services.parser.formats.html_tables import hidden_by_attributes, is_layout, table_cells
+from services.parser.formats.html_tables import (
+    hidden_by_attributes,
+    is_layout,
+    is_menu,
+    table_cells,
+)
 from services.parser.formats.images import keep_image
 from services.parser.formats.rows import Rows, clean, one_line, read_text
 
@@ -34,6 +39,7 @@ BLOCKS = frozenset(
     | {"h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search"}
     | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
 )
+MENU_ROLES = frozenset({"navigation", "search", "menu", "menubar", "dialog"})
 HEADINGS = {f"h{n}": n for n in range(1, 7)}
 
 _SPACE = re.compile(r"[ \t\n\r\f]+")
@@ -170,8 +176,8 @@ class Walker:
         elif tag == "img":
             source = node.attributes.get("src") or ""
             self.images.append((source, node.attributes.get("alt") or ""))
-        elif tag in SKIPPED:
-            if tag == "nav":
+        elif tag in SKIPPED or (node.attributes.get("role") or "") in MENU_ROLES:
+            if tag not in SKIPPED or tag == "nav":
                 self.rows.note("navigation_left_out", "navigation blocks were left out")
         elif self.depth > MAX_DEPTH:
             self.pieces.append(_SPACE.sub(" ", node.text(deep=True)))
@@ -203,6 +209,8 @@ class Walker:
         elif tag == "table":
             self.flush()
             self._table(node)
+        elif tag in {"ul", "ol", "menu"} and is_menu(node):
+            self.rows.note("navigation_left_out", "navigation blocks were left out")
         elif tag in {"ul", "ol", "menu"}:
             self.flush()
             start = node.attributes.get("start") or "1"

@@ -1,4 +1,4 @@
-"""HTML tables: cells with their spans, and which tables only lay a page out."""
+"""HTML tables: cells with their spans; and which tables and lists only serve the page."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 MAX_SPAN = 65_534
 """The `rowspan` limit of the HTML standard."""
+
+MENU_LINKS = 20
+MENU_LENGTH = 20
+MENU_SHARE = 0.9
+"""A menu's links are at least this many, at most this long on the mean, and most of its text."""
 
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
@@ -34,6 +39,16 @@ def is_layout(table: "LexborNode") -> bool:
     if sum(len(cells) for _, cells in rows) <= 1:
         return True
     return len(rows) <= 2 and table.css_first("h1, h2, h3, h4, table table") is not None
+
+
+def is_menu(node: "LexborNode") -> bool:
+    """Whether a list is a menu: many short links and hardly a word beside them."""
+    links = node.css("a")
+    if len(links) < MENU_LINKS:
+        return False
+    linked = sum(len((a.text(deep=True) or "").strip()) for a in links)
+    whole = len("".join((node.text(deep=True) or "").split()))
+    return linked <= MENU_LENGTH * len(links) and linked >= MENU_SHARE * whole
 
 
 def table_cells(table: "LexborNode") -> list[TableCell]:

@@ -53,9 +53,14 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
         raise DocumentFault(
             Code.HOSTILE, "the office file was refused: it is built to exhaust a reader"
         ) from problem
-    if given.profile.format != "docx":
-        return document, Marks()
-    return document, Marks(reader.toc, reader.captions, reader.vanished)
+    match given.profile.format:
+        case "docx":
+            return document, Marks(reader.toc, reader.captions, reader.vanished)
+        case "pptx":
+            from services.parser.formats.office_pptx import slide_extras
+
+            return document, Marks(slides=slide_extras(reader.pptx_obj))
+    return document, Marks()
 
 
 def _backend(given: ParseInput) -> tuple[Any, Any]:

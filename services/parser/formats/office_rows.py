@@ -9,7 +9,9 @@ from libs.contracts.artefacts.rows import Box, RowKind, TableCell
 from services.parser.formats.base import AssetSink
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_from_data_uri
-from services.parser.formats.numbering import NumberLevels, heading_number, reads_like_heading
+from services.parser.formats.numbering import heading_number
+from services.parser.formats.office_pptx import SlideExtras
+from services.parser.formats.office_text import joined, unstyled_headings
 from services.parser.formats.rows import Rows, clean, one_line
 
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 
 EMU_PER_POINT = 12_700
 PROGRESS_ITEMS = 500
-MAX_BOLD_HEADING = 100
-_NO_SPACE_BEFORE = ".,;:!?)]}%’”'\""
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Marks:
     toc: set[str] = field(default_factory=set)
     captions: set[str] = field(default_factory=set)
     vanished: set[str] = field(default_factory=set)
+    slides: dict[int, SlideExtras] = field(default_factory=dict)
 
 
 class OfficeWalker:
@@ -73,8 +74,9 @@ class OfficeWalker:
                 continue
             if self._take(item):
                 skip.add(item.self_ref)
+        self._close_slide()
         if not self.slides and not any(r.kind == "heading" for r in self.rows.rows):
-            _unstyled_headings(self.rows)
+            unstyled_headings(self.rows)
         attach_captions(self.rows.rows)
 
     def _title_shift(self) -> int:
@@ -91,7 +93,7 @@ class OfficeWalker:
         if kind == "GroupItem" and self.slides and item.name.startswith(("slide-", "page-")):
             self._slide(item)
         elif kind == "InlineGroup":
-            self._text("paragraph", item, _joined(self.document, item))
+            self._text("paragraph", item, joined(self.document, item))
             return True
         elif kind == "TableItem":
             self._table(item)
@@ -111,7 +113,20 @@ class OfficeWalker:
             self._text(self._kind(item, label), item, item.text)
         return False
 
+    def _close_slide(self) -> None:
+        """What the backend leaves of a slide: SmartArt, words that stand on its master."""
+        extras = self.marks.slides.get(self.page or 0)
+        if extras is None:
+            return
+        if not self.slide_open and (extras.diagrams or extras.masters):
+            self.rows.heading(f"Slide {self.page}", 1, evidence="none", page=self.page)
+        for text in extras.diagrams:
+            self.rows.add("list_item", text, marker="•", level=1, page=self.page)
+        for text in extras.masters:
+            self.rows.add("page_header", text, page=self.page)
+
     def _slide(self, item: Any) -> None:
+        self._close_slide()
         number = item.name.rpartition("-")[2]
         self.page = int(number) + 1 if number.isdecimal() else (self.page or 0) + 1
         self.slide_open = False
@@ -123,7 +138,7 @@ class OfficeWalker:
         self.rows.heading(title or f"Slide {self.page}", 1, evidence=evidence, **self._where(item))
 
     def _heading(self, item: Any, kind: str) -> None:
-        text = one_line(item.text or _joined(self.document, item))
+        text = one_line(item.text or joined(self.document, item))
         if self.slides:
             if not self.slide_open:
                 self._open_slide(text, item)
@@ -179,7 +194,7 @@ class OfficeWalker:
             type(c.resolve(self.document)).__name__ == "InlineGroup" for c in item.children
         )
         if inline:
-            text = _joined(self.document, item)
+            text = joined(self.document, item)
         depth = 0
         above = item.parent.resolve(self.document) if item.parent is not None else None
         while above is not None and above.parent is not None:
@@ -210,7 +225,7 @@ class OfficeWalker:
         reference = getattr(cell, "ref", None)
         if reference is None:
             return clean(cell.text)
-        return clean(_joined(self.document, reference.resolve(self.document), "\n"))
+        return clean(joined(self.document, reference.resolve(self.document), "\n"))
 
     def _picture(self, item: Any) -> None:
         if self.slides and not self.slide_open:
@@ -219,7 +234,8 @@ class OfficeWalker:
         caption = one_line(item.caption_text(self.document))
         image = image_from_data_uri(str(item.image.uri)) if item.image is not None else None
         if image is not None:
-            add_image(self.rows, self.assets, image[0], caption=caption or None, **where)
+            text = self._alternative(item)
+            add_image(self.rows, self.assets, image[0], text, caption=caption or None, **where)
         chart = getattr(item.meta, "tabular_chart", None) if item.meta is not None else None
         if chart is not None and chart.chart_data is not None:
             cells = [
@@ -236,6 +252,14 @@ class OfficeWalker:
             self.rows.table(cells, caption=caption or None, **where)
         elif image is None:
             self.rows.note("image_unreadable", "drawings that hold no picture were left out")
+
+    def _alternative(self, item: Any) -> str:
+        """The alternative text of a slide's picture, found by its corner."""
+        extras = self.marks.slides.get(self.page or 0)
+        if extras is None or not item.prov:
+            return ""
+        box = item.prov[0].bbox
+        return extras.alternatives.get((round(box.l), round(box.t)), "")
 
     def _where(self, item: Any) -> dict[str, Any]:
         """Page, box and visibility of an item."""
@@ -262,51 +286,3 @@ def _with_header(cells: list[TableCell]) -> list[TableCell]:
     if any(c.header for c in cells) or max((c.row for c in cells), default=0) < 1:
         return cells
     return [c.model_copy(update={"header": True}) if c.row == 0 else c for c in cells]
-
-
-def _joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
-    """The texts below an item; pieces of one paragraph keep punctuation where it was."""
-    text = ""
-    for child in item.children:
-        node = child.resolve(document)
-        kind = type(node).__name__
-        if kind == "TableItem":
-            piece = " ".join(c.text for c in node.data.table_cells if c.text)
-        else:
-            piece = getattr(node, "text", "") or ""
-            if kind == "ListItem" and piece:
-                piece = f"{node.marker or '•'} {piece}"
-            inner = _joined(document, node, " " if kind == "InlineGroup" else separator)
-            piece = separator.join(p for p in (piece, inner) if p)
-        if not piece:
-            continue
-        tight = separator == " " and (
-            piece[0] in _NO_SPACE_BEFORE or not text or text[-1] in "([{ “‘"
-        )
-        text += piece if tight or not text else separator + piece
-    return text
-
-
-def _unstyled_headings(rows: Rows) -> None:
-    """Headings by their numbers, else by bold, in a document whose author used no styles."""
-    levels = NumberLevels()
-    found = False
-    for i, row in enumerate(rows.rows):
-        if row.kind != "paragraph" or row.hidden or "\n" in row.text:
-            continue
-        number = heading_number(row.text)
-        if number is not None and reads_like_heading(number) and (number.strong or row.bold):
-            update = {
-                "kind": "heading",
-                "level": levels.level(number),
-                "evidence": "numbering",
-                "marker": number.marker,
-            }
-        elif row.bold and len(row.text) <= MAX_BOLD_HEADING and row.text[-1:] not in ".,;":
-            update = {"kind": "heading", "level": 1, "evidence": "font"}
-        else:
-            continue
-        found = True
-        rows.rows[i] = row.model_copy(update=update)
-    if rows.rows and not found:
-        rows.note("flat_structure", "the document marks no headings")

@@ -1,0 +1,60 @@
+"""Text of docling items: pieces joined, headings found where an author used no styles."""
+
+from typing import TYPE_CHECKING, Any
+
+from services.parser.formats.numbering import NumberLevels, heading_number, reads_like_heading
+from services.parser.formats.rows import Rows
+
+if TYPE_CHECKING:
+    from docling_core.types.doc.document import DoclingDocument
+
+MAX_BOLD_HEADING = 100
+_NO_SPACE_BEFORE = ".,;:!?)]}%’”'\""
+
+
+def joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
+    """The texts below an item; pieces of one paragraph keep punctuation where it was."""
+    text = ""
+    for child in item.children:
+        node = child.resolve(document)
+        kind = type(node).__name__
+        if kind == "TableItem":
+            piece = " ".join(c.text for c in node.data.table_cells if c.text)
+        else:
+            piece = getattr(node, "text", "") or ""
+            if kind == "ListItem" and piece:
+                piece = f"{node.marker or '•'} {piece}"
+            inner = joined(document, node, " " if kind == "InlineGroup" else separator)
+            piece = separator.join(p for p in (piece, inner) if p)
+        if not piece:
+            continue
+        tight = separator == " " and (
+            piece[0] in _NO_SPACE_BEFORE or not text or text[-1] in "([{ “‘"
+        )
+        text += piece if tight or not text else separator + piece
+    return text
+
+
+def unstyled_headings(rows: Rows) -> None:
+    """Headings by their numbers, else by bold, in a document whose author used no styles."""
+    levels = NumberLevels()
+    found = False
+    for i, row in enumerate(rows.rows):
+        if row.kind != "paragraph" or row.hidden or "\n" in row.text:
+            continue
+        number = heading_number(row.text)
+        if number is not None and reads_like_heading(number) and (number.strong or row.bold):
+            update = {
+                "kind": "heading",
+                "level": levels.level(number),
+                "evidence": "numbering",
+                "marker": number.marker,
+            }
+        elif row.bold and len(row.text) <= MAX_BOLD_HEADING and row.text[-1:] not in ".,;":
+            update = {"kind": "heading", "level": 1, "evidence": "font"}
+        else:
+            continue
+        found = True
+        rows.rows[i] = row.model_copy(update=update)
+    if rows.rows and not found:
+        rows.note("flat_structure", "the document marks no headings")
