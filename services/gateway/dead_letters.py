@@ -1,5 +1,7 @@
 """Dead letters: what the server says ran out of deliveries, and sending it again."""
 
+from dataclasses import dataclass
+
 import orjson
 from nats.aio.msg import Msg
 from nats.js.errors import NotFoundError
@@ -18,34 +20,55 @@ ADVANCING = frozenset(c.durable for c in (PROFILE, RELEASE, PARSE, JOIN, CHUNK, 
 log = logger("gateway.dead_letters")
 
 
+@dataclass(frozen=True)
+class Advisory:
+    """A message ran out of deliveries: the server's names for where it lies and who had it."""
+
+    stream: str
+    consumer: str
+    sequence: int
+    deliveries: int
+
+
+def read_advisory(data: bytes) -> Advisory | None:
+    """The advisory, or None for one of another kind or shape."""
+    try:
+        body = orjson.loads(data)
+        if body["type"] != MAX_DELIVER:
+            return None
+        return Advisory(
+            str(body["stream"]),
+            str(body["consumer"]),
+            int(body["stream_seq"]),
+            int(body.get("deliveries", 0)),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 async def on_advisory(deps: Deps, message: Msg) -> None:
     """Park the message that an advisory names, and fail its job; other advisories pass."""
-    try:
-        advisory = orjson.loads(message.data)
-        if advisory.get("type") == MAX_DELIVER:
-            await _park(deps, advisory)
-    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
-        log.warning("an advisory that cannot be read", subject=message.subject)
+    advisory = read_advisory(message.data)
+    if advisory is not None:
+        await _park(deps, advisory)
     await message.ack()
 
 
-async def _park(deps: Deps, advisory: dict[str, object]) -> None:
+async def _park(deps: Deps, advisory: Advisory) -> None:
     bus = deps.bus
-    stream, sequence = str(advisory["stream"]), int(str(advisory["stream_seq"]))
-    consumer = deadletters.consumer_named(bus.prefix, stream, str(advisory["consumer"]))
+    consumer = deadletters.consumer_named(bus.prefix, advisory.stream, advisory.consumer)
     if consumer is None:
         return
     try:
-        stored = await bus.js.get_msg(stream, seq=sequence)
+        stored = await bus.js.get_msg(advisory.stream, seq=advisory.sequence)
     except NotFoundError:
         return
     headers, data = dict(stored.headers or {}), stored.data or b""
     event = await _event(deps, stored.subject or "", headers, data, consumer)
-    deliveries = int(str(advisory.get("deliveries", 0)))
-    letter = await deadletters.park_stored(bus, stored, consumer, event, deliveries)
+    letter = await deadletters.park_stored(bus, stored, consumer, event, advisory.deliveries)
     if event is not None and consumer.durable.removesuffix(deadletters.AGAIN) in ADVANCING:
         await bus.announce(_failed(event, consumer, letter))
-    await bus.js.delete_msg(stream, sequence)
+    await bus.js.delete_msg(advisory.stream, advisory.sequence)
     log.warning("parked", dead_letter_id=letter.dead_letter_id, consumer=consumer.durable)
 
 

@@ -59,7 +59,8 @@ def requested_place(
     if source.bucket == INBOX and not key.startswith(f"{namespace}/"):
         key = f"{namespace}/{key}"
     place = f"{source.bucket}/{key}"
-    allowed = [r.format(namespace=namespace) for r in roots.get(namespace, roots.get("*", ()))]
+    given = roots.get(namespace, roots.get("*", ()))
+    allowed = [root.replace("{namespace}", namespace) for root in given]
     path = _inbox_path(source.bucket, key)
     if not _plain(key) or path is None or not any(place.startswith(root) for root in allowed):
         raise CallerFault(

@@ -17,6 +17,9 @@ class Settings(Shared):
     jobs_per_namespace: int = Field(
         default=16, ge=1, description="jobs of a namespace that are worked on at a time"
     )
+    intake_workers: int = Field(
+        default=4, ge=1, le=16, description="upload events that are taken at a time"
+    )
     release_batch: int = Field(
         default=64, ge=1, description="most waiting jobs that are released in one go"
     )
