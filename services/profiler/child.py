@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from libs.runtime.sandbox.child import Attempt
+from libs.runtime.sandbox.files import verify
 from services.profiler.profile import Bounds, profile_file
 
 PROFILE = "services.profiler.child:profile"
@@ -18,10 +19,12 @@ PRELOAD = (
 
 
 def profile(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
-    """The profile of the file at `path`; the other arguments are those of `profile_file`."""
+    """The profile of the file at `path`, if it still has its sha256; see `profile_file`."""
     given = dict(arguments)
+    path = Path(given.pop("path"))
+    verify([(path, given["sha256"])])
     made = profile_file(
-        Path(given.pop("path")),
+        path,
         bounds=Bounds(**given.pop("bounds")),
         progress=attempt.progress,
         **given,

@@ -1,6 +1,9 @@
 """What the profiler does with what it hears."""
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.events import (
@@ -68,16 +71,24 @@ def unstated(profile: Profile, event: DocumentAccepted) -> Profile:
 
 async def _profile(deps: Deps, event: DocumentAccepted, work: Work) -> Profile:
     try:
-        async with deps.stores.objects.local(event.source.key) as path:
+        async with _source(deps, event) as path:
             source = Source(
                 path, event.file_name, event.source.size, event.source.sha256, event.media_type
             )
             return await look(deps.sandbox, source, deps.bounds, work)
-    except KeyError:
-        raise DocumentFault(Code.SOURCE_MISSING, "the source is not in the store") from None
     except ChildCrashed as crash:
         task = f"profiler:{event.job_id}:"
         raise await crash_verdict(deps.stores.catalog.jobs, task, crash) from None
+
+
+@asynccontextmanager
+async def _source(deps: Deps, event: DocumentAccepted) -> AsyncIterator[Path]:
+    async with AsyncExitStack() as stack:
+        try:
+            path = await stack.enter_async_context(deps.stores.objects.local(event.source.key))
+        except KeyError:
+            raise DocumentFault(Code.SOURCE_MISSING, "the source is not in the store") from None
+        yield path
 
 
 def _sharded(

@@ -1,12 +1,12 @@
 """Profile one file without bus and stores, for the command line."""
 
 import asyncio
-import hashlib
 import tempfile
 from pathlib import Path
 
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.tokens import safe_file_name
+from libs.runtime.sandbox.files import sha256_of
 from libs.runtime.work import Work
 from services.profiler.look import Source, look, make_sandbox
 from services.profiler.settings import Settings
@@ -18,9 +18,8 @@ def profile_path(path: Path, settings: Settings | None = None) -> Profile:
     Raises the faults of the look; `OSError` when there is no such file. Must be called in
     the main thread, where no event loop runs.
     """
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    source = Source(path.absolute(), safe_file_name(path.name), path.stat().st_size, digest)
+    name, size = safe_file_name(path.name), path.stat().st_size
+    source = Source(path.absolute(), name, size, sha256_of(path))
     return asyncio.run(_profile(source, settings or Settings()))
 
 

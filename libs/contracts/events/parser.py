@@ -25,12 +25,16 @@ class ShardParsed(JobEvent):
 
 
 class ShardsDone(JobEvent):
-    """The last shard of the set is stored: join them. `rows` lie in shard order."""
+    """The last shard of the set is stored: join them.
+
+    `rows` and `reports` (engine, findings and assets of each shard) lie in shard order.
+    """
 
     source: ArtefactRef
     profile: ArtefactRef
     file_name: FileName
     rows: list[ArtefactRef]
+    reports: list[ArtefactRef] = []
     options: IngestOptions = Field(default_factory=IngestOptions)
 
 

@@ -1,6 +1,6 @@
 """The life of one child: run a function over a job, leave its answer in a file, end.
 
-An attempt's folder holds `job.json` (from the service), `progress` (pages done), `work/`
+An attempt's folder holds `job.json` (from the service), `progress` (how often it moved), `work/`
 (scratch), `out/` (outputs) and `end.json`: `{"result": …}` or `{"fault": {kind, code,
 detail, frames}}`. An exception that is no `Fault` is judged here:
 
@@ -42,7 +42,7 @@ class Attempt:
     """What a sandboxed function gets beside its arguments."""
 
     folder: Path
-    pages: int = 0
+    moves: int = 0
 
     @property
     def scratch(self) -> Path:
@@ -54,12 +54,12 @@ class Attempt:
         """A folder for outputs, which the service reads after the end."""
         return self.folder / "out"
 
-    def progress(self, pages: int = 1) -> None:
-        """Say that so many more pages (or the like) are done."""
-        self.pages += pages
+    def progress(self, _pages: int = 1) -> None:
+        """Say that the work moves: a page is done, or a step of one."""
+        self.moves += 1
         descriptor = os.open(self.folder / "progress", os.O_WRONLY | os.O_CREAT, 0o600)
         try:
-            os.pwrite(descriptor, b"%d" % self.pages, 0)
+            os.pwrite(descriptor, b"%d" % self.moves, 0)
         finally:
             os.close(descriptor)
 

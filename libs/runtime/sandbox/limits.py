@@ -18,7 +18,7 @@ MB = 1 << 20
 class Limits:
     """Bounds of one attempt.
 
-    `wall_seconds` from its fork to its end; `stall_seconds` without a page done;
+    `wall_seconds` from its fork to its end; `stall_seconds` without any progress said;
     `cpu_seconds` over all its threads; `memory_mb` resident, of it and its descendants,
     pages shared with the fork server included; `file_mb` for any one file it writes.
     """

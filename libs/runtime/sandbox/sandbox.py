@@ -9,7 +9,7 @@ import stat
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,8 @@ class Sandbox:
 
     `functions` (`module:function`) are all that may ever run: each takes the job's arguments
     and an `Attempt`, and returns a JSON object. `preload` names modules to import ahead,
-    cheap ones first, `preload_delay` seconds after the start.
+    `preload_later` heavy ones whose turn comes `preload_delay` seconds after the start, or
+    when the first job asks for them; each import of theirs makes other jobs wait.
     """
 
     def __init__(
@@ -69,14 +70,14 @@ class Sandbox:
         limits: Limits,
         slots: int,
         preload: Sequence[str] = (),
+        preload_later: Sequence[str] = (),
         preload_delay: float = 0.0,
     ) -> None:
-        self._functions = list(functions)
-        self._scratch_parent = scratch
         self._limits = limits
         self._slots = asyncio.Semaphore(slots)
-        self._preload = list(preload)
-        self._preload_delay = preload_delay
+        self._config = Config(
+            list(functions), list(preload), list(preload_later), preload_delay, str(scratch)
+        )
         self._scratch: ScratchRoot | None = None
         self._server: ForkServer | None = None
 
@@ -87,11 +88,8 @@ class Sandbox:
 
     async def start(self) -> None:
         """Start the fork server; in the main thread."""
-        self._scratch = ScratchRoot(self._scratch_parent)
-        config = Config(
-            self._functions, self._preload, self._preload_delay, str(self._scratch.path)
-        )
-        self._server = ForkServer(config)
+        self._scratch = ScratchRoot(Path(self._config.scratch))
+        self._server = ForkServer(replace(self._config, scratch=str(self._scratch.path)))
         self._server.start()
 
     async def close(self) -> None:
@@ -189,7 +187,7 @@ class Sandbox:
     async def _watch(self, run: Run, folder: Path, work: Work, limits: Limits) -> Killed | None:
         """Until the child ends, or must be killed: then why."""
         begun = moved = time.monotonic()
-        pages, cpu = 0, 0.0
+        moves, cpu = 0, 0.0
         while True:
             await asyncio.wait({run.ended}, timeout=POLL_SECONDS)
             if run.ended.done():
@@ -197,9 +195,9 @@ class Sandbox:
             pid = run.started.result()
             if work.cancelled.is_set():
                 work.check()
-            usage, now, done = usage_of(pid), time.monotonic(), _pages_done(folder)
-            if done > pages:
-                pages, moved = done, now
+            usage, now, seen = usage_of(pid), time.monotonic(), _moves(folder)
+            if seen > moves:
+                moves, moved = seen, now
             if moved == now or usage.cpu_seconds > cpu + CPU_STEP:
                 cpu = usage.cpu_seconds
                 work.progress()
@@ -231,7 +229,7 @@ def _read_answer(folder: Path) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def _pages_done(folder: Path) -> int:
+def _moves(folder: Path) -> int:
     try:
         return int((folder / "progress").read_text())
     except (OSError, ValueError):

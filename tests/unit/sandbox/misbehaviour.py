@@ -37,9 +37,9 @@ def spin(arguments: Arguments, attempt: Attempt) -> Arguments:
 
 def turn_pages(arguments: Arguments, attempt: Attempt) -> Arguments:
     for _ in range(arguments["pages"]):
-        attempt.progress()
+        attempt.progress(0)
         time.sleep(0.15)
-    return {"pages": attempt.pages}
+    return {"moves": attempt.moves}
 
 
 def hang(arguments: Arguments, attempt: Attempt) -> Arguments:

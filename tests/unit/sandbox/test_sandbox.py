@@ -109,7 +109,7 @@ async def test_only_a_child_that_turns_pages_outlives_the_stall_limit(
 ) -> None:
     limits, work = replace(LIMITS, stall_seconds=0.6), Work("job")
     work.take_progress()
-    assert await call(sandbox, "turn_pages", limits=limits, work=work, pages=8) == {"pages": 8}
+    assert await call(sandbox, "turn_pages", limits=limits, work=work, pages=8) == {"moves": 8}
     assert work.take_progress()
     fault = await fault_of(sandbox, "hang", limits=limits, pids=pids)
     assert (fault.code, "no further" in fault.detail) == (Code.TOO_SLOW, True)

@@ -1,0 +1,62 @@
+"""Have shards parsed and joined in the sandbox: the same for the service and the command line."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from libs.contracts.artefacts.diagnostics import Finding
+from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.runtime.sandbox.sandbox import Finished, Sandbox
+from libs.runtime.work import Work
+from services.parser.child import HEAVY, HEAVY_FORMATS, JOIN, LIGHT, PARSE
+from services.parser.settings import Settings
+
+
+def make_sandbox(settings: Settings) -> Sandbox:
+    """The parser's sandbox, not yet started."""
+    return Sandbox(
+        [PARSE, JOIN],
+        settings.scratch(),
+        limits=settings.limits(),
+        slots=settings.parser_slots,
+        preload=LIGHT,
+        preload_later=HEAVY,
+        preload_delay=settings.parser_preload_delay,
+    )
+
+
+def parse_shard(
+    sandbox: Sandbox,
+    path: Path,
+    profile: Profile,
+    pages: PageRange,
+    engine: str | None,
+    work: Work,
+) -> AbstractAsyncContextManager[Finished]:
+    """Parse one shard; see `child.parse` for what is finished then."""
+    arguments = {
+        "path": str(path),
+        "profile": profile.model_dump(mode="json"),
+        "pages": pages.model_dump(mode="json"),
+        "engine": engine,
+    }
+    heavy = profile.format in HEAVY_FORMATS
+    return sandbox.run(PARSE, arguments, work=work, preloaded=heavy)
+
+
+def join_shards(
+    sandbox: Sandbox,
+    profile: Profile,
+    rows: Sequence[Path],
+    sums: Sequence[str],
+    findings: Sequence[Sequence[Finding]],
+    work: Work,
+) -> AbstractAsyncContextManager[Finished]:
+    """Join the shards' row files, whose sha256 are `sums`; see `child.join` for the result."""
+    arguments = {
+        "profile": profile.model_dump(mode="json"),
+        "rows": [str(p) for p in rows],
+        "sums": list(sums),
+        "findings": [[f.model_dump(mode="json") for f in found] for found in findings],
+    }
+    return sandbox.run(JOIN, arguments, work=work)

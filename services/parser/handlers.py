@@ -1,0 +1,147 @@
+"""What the parser does with what it hears."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
+from libs.contracts.artefacts.profile import Profile
+from libs.contracts.events import (
+    ArtefactRef,
+    DocumentParsed,
+    DocumentSharded,
+    ShardParsed,
+    ShardsDone,
+)
+from libs.contracts.faults import Code, DocumentFault, Fault, WorldFault
+from libs.runtime.artefacts import load_json, save_json
+from libs.runtime.bus import Bus
+from libs.runtime.keys import attempt_key
+from libs.runtime.sandbox.crashes import crash_verdict
+from libs.runtime.sandbox.sandbox import Sandbox
+from libs.runtime.sandbox.verdict import ChildCrashed
+from libs.runtime.stores import Stores
+from libs.runtime.work import Work
+from services.parser.attempts import join_shards, parse_shard
+from services.parser.report import ShardReport
+from services.parser.storing import store_rows, store_shard
+
+
+@dataclass(frozen=True)
+class Deps:
+    """What handlers work with."""
+
+    bus: Bus
+    stores: Stores
+    sandbox: Sandbox
+
+
+async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
+    """Parse one shard, store what it holds, and say whether the set is complete."""
+    objects, jobs = deps.stores.objects, deps.stores.catalog.jobs
+    profile = await load_json(objects, event.profile, Profile)
+    engine = event.options.engine
+    async with (
+        _judged(deps, f"parser:{event.job_id}:{event.shard}"),
+        _source(deps, event) as path,
+        parse_shard(deps.sandbox, path, profile, event.pages, engine, work) as finished,
+    ):
+        rows, report = await store_shard(objects, event, event.shard, finished)
+    details = {"report": report.model_dump(mode="json")}
+    stored = await jobs.shard_done(event.job_id, event.shard, event.shards, rows, details)
+    await deps.bus.announce(_parsed(event, len(stored)))
+    if len(stored) == event.shards:
+        await deps.bus.announce(_done(event, stored))
+
+
+async def on_shards_done(deps: Deps, event: ShardsDone, work: Work) -> None:
+    """Join the shards, store the document's rows and diagnostics, and say so."""
+    objects = deps.stores.objects
+    profile = await load_json(objects, event.profile, Profile)
+    reports = [await load_json(objects, ref, ShardReport) for ref in event.reports]
+    findings = [r.findings for r in reports]
+    sums = [ref.sha256 for ref in event.rows]
+    async with (
+        _judged(deps, f"parser-join:{event.job_id}:"),
+        _local(deps, event.rows) as paths,
+        join_shards(deps.sandbox, profile, paths, sums, findings, work) as finished,
+    ):
+        rows = await store_rows(objects, event, "rows.jsonl.zst", finished)
+    joined = [Finding.model_validate(f) for f in finished.result["findings"]]
+    diagnostics = Diagnostics(engine=reports[0].engine, findings=joined)
+    ref = await save_json(objects, attempt_key(event, "diagnostics.json"), diagnostics)
+    kept, count = finished.result["assets"], finished.result["row_count"]
+    await deps.bus.announce(_document(event, reports, rows, ref, kept, count))
+
+
+@asynccontextmanager
+async def _judged(deps: Deps, task: str) -> AsyncIterator[None]:
+    """A crash in here becomes a fault: the world's once, then the document's."""
+    try:
+        yield
+    except ChildCrashed as crash:
+        raise await crash_verdict(deps.stores.catalog.jobs, task, crash) from None
+
+
+@asynccontextmanager
+async def _source(deps: Deps, event: DocumentSharded) -> AsyncIterator[Path]:
+    absent = DocumentFault(Code.SOURCE_MISSING, "the source is not in the store")
+    async with AsyncExitStack() as stack:
+        yield await _enter(stack, deps, event.source, absent)
+
+
+@asynccontextmanager
+async def _local(deps: Deps, refs: list[ArtefactRef]) -> AsyncIterator[list[Path]]:
+    absent = WorldFault(Code.STORE_AWAY, "a shard's rows are not in the store")
+    async with AsyncExitStack() as stack:
+        yield [await _enter(stack, deps, ref, absent) for ref in refs]
+
+
+async def _enter(stack: AsyncExitStack, deps: Deps, ref: ArtefactRef, absent: Fault) -> Path:
+    try:
+        return await stack.enter_async_context(deps.stores.objects.local(ref.key))
+    except KeyError:
+        raise absent from None
+
+
+def _parsed(event: DocumentSharded, done: int) -> ShardParsed:
+    return ShardParsed(
+        **_same_document(event), shard=event.shard, shards=event.shards, done=max(done, 1)
+    )
+
+
+def _done(
+    event: DocumentSharded, stored: list[tuple[ArtefactRef, dict[str, object]]]
+) -> ShardsDone:
+    return ShardsDone(
+        **_same_document(event),
+        rows=[rows for rows, _ in stored],
+        reports=[ArtefactRef.model_validate(details["report"]) for _, details in stored],
+    )
+
+
+def _document(
+    event: ShardsDone,
+    reports: list[ShardReport],
+    rows: ArtefactRef,
+    diagnostics: ArtefactRef,
+    kept: list[str],
+    count: int,
+) -> DocumentParsed:
+    assets = {name: ref for report in reports for name, ref in report.assets.items()}
+    return DocumentParsed(
+        **_same_document(event),
+        rows=rows,
+        diagnostics=diagnostics,
+        assets={name: assets[name] for name in kept if name in assets},
+        row_count=count,
+        engine=reports[0].engine,
+        versions={name: v for report in reports for name, v in report.versions.items()},
+    )
+
+
+def _same_document(event: DocumentSharded | ShardsDone) -> dict[str, object]:
+    names = ("namespace", "document_id", "revision", "job_id", "attempt", "source", "profile",
+             "file_name", "options")  # fmt: skip
+    return {name: getattr(event, name) for name in names}

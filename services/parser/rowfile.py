@@ -1,0 +1,37 @@
+"""Rows on disk, read and written one by one: the format of `libs.runtime.artefacts`."""
+
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import orjson
+import zstandard
+
+from libs.contracts.artefacts.rows import Row
+
+LEVEL = 3
+OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> int:
+    """Write rows compressed, one canonical JSON object a line; returns how many."""
+    count = 0
+    with path.open("wb") as file, zstandard.ZstdCompressor(LEVEL).stream_writer(file) as out:
+        for row in rows:
+            out.write(
+                orjson.dumps(row.model_dump(mode="json", exclude_defaults=True), option=OPTIONS)
+            )
+            count += 1
+    return count
+
+
+def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
+    """The rows of the files, one after the other."""
+    for path in paths:
+        with (
+            path.open("rb") as file,
+            zstandard.ZstdDecompressor().stream_reader(file) as plain,
+            io.BufferedReader(plain, 1 << 20) as lines,
+        ):
+            for line in lines:
+                yield Row.model_validate_json(line)
