@@ -45,6 +45,21 @@ def command_line(pid: int) -> str:
     return ""
 
 
+def forked_from(pid: int) -> int:
+    """The outermost process of the same command line: not a forked service, its supervisor."""
+    called = command_line(pid)
+    while called:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            break
+        parent = int(fields[1])
+        if command_line(parent) != called:
+            break
+        pid = parent
+    return pid
+
+
 def holder_of(port: int) -> int | None:
     """The process that listens on a port, as far as this user may see it."""
     sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
@@ -75,7 +90,8 @@ def _listening_inodes(port: int) -> set[str]:
 
 def taken_message(port: int) -> str:
     """The sentence for a port that is not free: who holds it, and the way out."""
-    pid = holder_of(port)
+    holder = holder_of(port)
+    pid = None if holder is None else forked_from(holder)
     who = (
         f"process {pid} ({command_line(pid)})"
         if pid is not None

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -233,6 +233,10 @@ class AsyncClient:
     async def namespaces(self) -> list[str]:
         """All namespaces. For the role admin."""
         return await self._send(calls.namespaces())
+
+    async def usage(self, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
+        return await self._send(calls.usage(namespace))
 
     async def create_namespace(self, namespace: str) -> None:
         """A new namespace. For the role admin."""

@@ -247,12 +247,17 @@ def revoke_key(key_id: str) -> Call[None]:
 def namespaces() -> Call[list[str]]:
     """All namespaces."""
 
-    def read(response: httpx.Response) -> list[str]:
-        listed = response.json()
-        items = listed.get("items", []) if isinstance(listed, dict) else listed
-        return [item if isinstance(item, str) else item["namespace"] for item in items]
+    return Call("GET", "/v1/namespaces", lambda r: Page[str].model_validate_json(r.content).items)
 
-    return Call("GET", "/v1/namespaces", read)
+
+def usage(namespace: str | None) -> Call[list[dict[str, Any]]]:
+    """What a namespace holds, or each of them."""
+
+    def read(response: httpx.Response) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = response.json()["items"]
+        return items
+
+    return Call("GET", "/v1/usage", read, _given(namespace=namespace))
 
 
 def create_namespace(namespace: str) -> Call[None]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
@@ -231,6 +231,10 @@ class Client:
     def namespaces(self) -> list[str]:
         """All namespaces. For the role admin."""
         return self._send(calls.namespaces())
+
+    def usage(self, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
+        return self._send(calls.usage(namespace))
 
     def create_namespace(self, namespace: str) -> None:
         """A new namespace. For the role admin."""

@@ -1,4 +1,4 @@
-"""`groundwire keys …` and `groundwire namespaces …`, for the role admin."""
+"""`groundwire keys …`, `groundwire namespaces …` and `groundwire usage`, for the role admin."""
 
 from typing import Annotated
 
@@ -83,7 +83,27 @@ def create_namespace(
     typer.echo(f"made {name}")
 
 
+def usage(
+    context: typer.Context,
+    namespace: Annotated[str | None, typer.Option(help="only of this namespace")] = None,
+) -> None:
+    """What each namespace holds."""
+    with client(context) as groundwire:
+        found = groundwire.usage(namespace)
+    print_table(
+        ["namespace", "documents", "chunks", "keys", "jobs"],
+        [
+            [
+                *(str(one[name]) for name in ("namespace", "documents", "chunks", "keys")),
+                ", ".join(f"{count} {state}" for state, count in one["jobs"].items() if count),
+            ]
+            for one in found
+        ],
+    )
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.add_typer(keys, name="keys", rich_help_panel=OPERATING)
     app.add_typer(namespaces, name="namespaces", rich_help_panel=OPERATING)
+    app.command(rich_help_panel=OPERATING)(usage)

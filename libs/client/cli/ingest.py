@@ -1,9 +1,10 @@
 """`groundwire ingest`: files and folders up, each followed until it is published."""
 
 import platform
+import threading
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,10 +78,13 @@ def send_all(
 ) -> int:
     """Send the files, some at a time; how many failed."""
     with reporter(files) as report, ThreadPoolExecutor(AT_ONCE) as pool:
-        ends: Iterable[Outcome] = pool.map(
-            lambda path: _send(groundwire, path, options, document_id, report), files
-        )
-        return sum(outcome.failed for outcome in ends)
+        sender = Sender(groundwire, options, document_id, report)
+        try:
+            return sum(outcome.failed for outcome in pool.map(sender.send, files))
+        except KeyboardInterrupt:
+            sender.stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def path_identity(path: Path) -> str:
@@ -90,35 +94,54 @@ def path_identity(path: Path) -> str:
     return document_id_for("file", platform.node(), str(path.resolve()))
 
 
-def _send(
-    groundwire: "Client",
-    path: Path,
-    options: "IngestOptions",
-    document_id: str | None,
-    report: Reporter,
-) -> Outcome:
-    from libs.client.errors import ApiError, ClientError
+@dataclass
+class Sender:
+    """Sends one file after the other, from several threads, and tells how each ended.
 
-    try:
-        report.begin(path, path.stat().st_size)
-        accepted = groundwire.ingest(
+    `stop` is set when the user ends it, or when nobody answers: the rest is not tried.
+    """
+
+    groundwire: "Client"
+    options: "IngestOptions"
+    document_id: str | None
+    report: Reporter
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def send(self, path: Path) -> Outcome:
+        """Send a file and follow it to its end."""
+        from libs.client.errors import ApiError, ClientError, Unreachable
+
+        try:
+            outcome = self._send(path)
+        except ApiError as error:
+            outcome = Outcome("refused", describe(error), failed=True)
+        except (ClientError, OSError) as error:
+            outcome = Outcome("failed", str(error), failed=True)
+            if isinstance(error, Unreachable):
+                self.stop.set()
+        self.report.end(path, outcome)
+        return outcome
+
+    def _send(self, path: Path) -> Outcome:
+        if self.stop.is_set():
+            return Outcome("not sent", "stopped before it", failed=True)
+        self.report.begin(path, path.stat().st_size)
+        accepted = self.groundwire.ingest(
             path,
-            document_id=document_id or path_identity(path),
-            options=options,
-            on_bytes=lambda count: report.sent(path, count),
+            document_id=self.document_id or path_identity(path),
+            options=self.options,
+            on_bytes=lambda count: self.report.sent(path, count),
         )
         outcome = Outcome("unchanged", f"{accepted.document_id} r{accepted.revision}")
-        if accepted.outcome != "unchanged":
-            for view in groundwire.follow(accepted.job_id):
-                report.stage(path, view.stage, view.progress.done, view.progress.total)
-                detail = view.error.detail if view.error else outcome.detail
-                outcome = Outcome(view.state, detail, failed=view.state in UNWANTED)
-    except ApiError as error:
-        outcome = Outcome("refused", describe(error), failed=True)
-    except (ClientError, OSError) as error:
-        outcome = Outcome("failed", str(error), failed=True)
-    report.end(path, outcome)
-    return outcome
+        if accepted.outcome == "unchanged":
+            return outcome
+        for view in self.groundwire.follow(accepted.job_id):
+            self.report.stage(path, view.stage, view.progress.done, view.progress.total)
+            detail = view.error.detail if view.error else outcome.detail
+            outcome = Outcome(view.state, detail, failed=view.state in UNWANTED)
+            if self.stop.is_set():
+                break
+        return outcome
 
 
 def register(app: typer.Typer) -> None:

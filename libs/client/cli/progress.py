@@ -76,16 +76,17 @@ class Bars:
 
     def stage(self, path: Path, stage: str, done: int, total: int) -> None:
         """The bar counts the stage's pages or batches."""
-        self._progress.update(self._tasks[path], completed=done, total=total or None, note=stage)
+        self._progress.update(
+            self._tasks[path], completed=done, total=total or done + 1, note=stage
+        )
 
     def end(self, path: Path, outcome: Outcome) -> None:
         """The bar goes, a line stays."""
         if (task := self._tasks.pop(path, None)) is not None:
             self._progress.remove_task(task)
         mark = "✗" if outcome.failed else "✓"
-        self._progress.print(
-            plain(f"{mark} {path}  {outcome.state}  {outcome.detail}"), markup=False
-        )
+        line = plain(f"{mark} {path}  {outcome.state}  {outcome.detail}")
+        self._progress.print(line, markup=False, highlight=False)
         self._progress.advance(self._all)
 
 

@@ -1,5 +1,6 @@
 """The command line against a scripted gateway, as a user calls it."""
 
+import io
 import json
 import os
 import subprocess
@@ -7,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 from typer.testing import CliRunner, Result
 
 from libs.client.cli.app import build
 from libs.client.cli.files import Snapshot
+from libs.client.cli.progress import Bars, Outcome
 from tests.unit.client.fake_gateway import MOMENT, FakeGateway, accepted, job, problem, stream
 
 SPACE = "/v1/namespaces/default"
@@ -64,6 +68,23 @@ def test_a_folder_is_ingested_with_all_below_it_but_nothing_hidden(
     assert result.stdout.count("published\t") == 2
 
 
+def test_bars_show_what_is_under_way_and_leave_a_line_for_what_ended() -> None:
+    shown = io.StringIO()
+    with Progress(console=Console(file=shown, force_terminal=True, width=80)) as progress:
+        bars = Bars(progress, 2)
+        bars.begin(Path("a.md"), 10)
+        bars.sent(Path("a.md"), 5)
+        bars.stage(Path("a.md"), "parser", 1, 0)
+        [everything, one] = progress.tasks
+        assert (one.completed, one.total, one.fields["note"]) == (1, 2, "parser")
+        bars.end(Path("a.md"), Outcome("published", "doc-1 r1"))
+        bars.end(Path("never begun"), Outcome("failed", "no\x1b[2J such file", failed=True))
+        assert (everything.completed, everything.total) == (2, 2)
+        assert len(progress.tasks) == 1
+    assert "✓ a.md  published  doc-1 r1" in shown.getvalue()
+    assert "\x1b[2J" not in shown.getvalue()
+
+
 def test_the_same_path_is_the_same_document(gateway: FakeGateway, folder: Path) -> None:
     gateway.on("POST", f"{SPACE}/documents", (200, accepted(outcome="unchanged")))
     for _ in range(2):
@@ -92,6 +113,18 @@ def test_a_refused_upload_fails_with_its_reason(gateway: FakeGateway, folder: Pa
     result = run("ingest", str(folder / "a.md"))
     assert result.exit_code == 1
     assert "larger than 512 MB" in result.stderr
+
+
+def test_when_nobody_answers_the_rest_is_not_tried(
+    gateway: FakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        (tmp_path / f"{number}.md").write_text("x")
+    monkeypatch.setattr("libs.client.retry.Retry.after_error", lambda *_: None)
+    result = run("--url", "http://127.0.0.1:1", "ingest", str(tmp_path))
+    assert result.exit_code == 1
+    assert result.stderr.count("not sent\t") >= 20
+    assert "make run" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -269,6 +302,12 @@ def test_keys_and_namespaces_are_made(gateway: FakeGateway) -> None:
     assert run("keys", "revoke", "key-1").exit_code == 0
     assert run("namespaces", "create", "acme").exit_code == 0
     assert run("namespaces", "list").stdout.split() == ["acme", "default"]
+    held = {
+        "namespace": "acme", "documents": 2, "chunks": 9, "keys": 1,
+        "jobs": {"published": 2, "failed": 0},
+    }  # fmt: skip
+    gateway.on("GET", "/v1/usage", (200, {"items": [held]}))
+    assert run("usage").stdout == "acme\t2\t9\t1\t2 published\n"
 
 
 def test_nobody_there_has_an_exit_code_of_its_own(

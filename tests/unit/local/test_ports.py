@@ -22,6 +22,24 @@ def test_a_held_port_is_not_free_and_its_holder_is_named() -> None:
     assert not ports.answers(ports.LOOPBACK, port)
 
 
+def test_a_forked_holder_is_named_by_the_process_that_would_fork_it_again() -> None:
+    with socket.create_server((ports.LOOPBACK, 0)) as server:
+        port = server.getsockname()[1]
+        reading, writing = os.pipe()
+        if (pid := os.fork()) == 0:
+            os.close(writing)
+            os.read(reading, 1)
+            os._exit(0)
+        server.close()
+        try:
+            assert ports.holder_of(port) == pid
+            assert f"held by process {os.getpid()}" in ports.taken_message(port)
+        finally:
+            os.close(writing)
+            os.close(reading)
+            os.waitpid(pid, 0)
+
+
 def test_a_free_port_is_free() -> None:
     assert ports.is_free(ports.LOOPBACK, ports.free_port())
 
