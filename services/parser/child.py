@@ -50,8 +50,8 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     """Parse the pages of the file at `path` as its `profile` says.
 
     Libraries that go by a file's ending are shown the format that was found, not the one
-    that its name claims. Writes the rows and assets to `out/`; returns engine, versions, findings and the assets'
-    media types by name.
+    that its name claims. Writes the rows and assets to `out/`; returns engine, versions,
+    findings and the assets' media types by name.
     """
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)

@@ -108,7 +108,7 @@ def test_delete_hides_at_once_then_erases_with_a_receipt(stack: Stack) -> None:
         assert time.monotonic() < deadline, receipt
         time.sleep(0.05)
     assert receipt["requery_hits"] == 0
-    assert {"objects", "catalog", "index", "graph"} <= set(receipt["removed"])
+    assert {"objects", "catalog", "search", "graph"} <= set(receipt["removed"])
     assert receipt["removed"]["objects"] > 0
     left = [
         p for p in (stack.data / "objects").rglob("*") if "secret-doc" in str(p) and p.is_file()
