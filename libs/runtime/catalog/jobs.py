@@ -160,7 +160,8 @@ class JobStore(Protocol):
         ...
 
     async def request_cancel(self, namespace: str, job_id: str) -> JobRecord | None:
-        """Remember the wish; a waiting job becomes cancelled at once. None when unknown."""
+        """Remember the wish; a waiting job becomes cancelled at once. None when unknown.
+        Too late once its revision is published: then nothing changes, here as in `record`."""
         ...
 
     async def standing(self, job_id: str) -> Standing:

@@ -3,9 +3,10 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, delete, func, insert, or_, select
+from sqlalchemy import Connection, Subquery, func, insert, select, union_all
 
 from libs.runtime.catalog.sql.catalog import SqlCatalog
+from libs.runtime.catalog.sql.graph_rows import clear_nodes
 from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.catalog.sql.records import dump
 from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
@@ -25,36 +26,23 @@ def _check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
             raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")
 
 
-def _clear(connection: Connection, namespace: str, revns: list[int]) -> int:
-    """Remove nodes, their keywords and edges; how many nodes went."""
-    for column in (graph_edge.c.revn_a, graph_edge.c.revn_b):
-        connection.execute(
-            delete(graph_edge).where(graph_edge.c.namespace == namespace, column.in_(revns))
-        )
-    connection.execute(
-        delete(graph_keyword).where(
-            graph_keyword.c.namespace == namespace, graph_keyword.c.revn.in_(revns)
-        )
-    )
-    return connection.execute(
-        delete(graph_node).where(graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns))
-    ).rowcount
-
-
 def _write_node(
     connection: Connection, namespace: str, node: GraphNode, edges: list[GraphEdge]
 ) -> None:
-    _clear(connection, namespace, [node.revn])
+    clear_nodes(connection, namespace, [node.revn])
+    keywords = sorted(node.keywords)
     connection.execute(
-        insert(graph_node).values(namespace=namespace, revn=node.revn, document_id=node.document_id)
+        insert(graph_node).values(
+            namespace=namespace,
+            revn=node.revn,
+            document_id=node.document_id,
+            keywords=dump(keywords),
+        )
     )
-    if node.keywords:
+    if keywords:
         connection.execute(
             insert(graph_keyword),
-            [
-                {"namespace": namespace, "keyword": keyword, "revn": node.revn}
-                for keyword in sorted(node.keywords)
-            ],
+            [{"namespace": namespace, "keyword": one, "revn": node.revn} for one in keywords],
         )
     ends = sorted({revn for edge in edges for revn in (edge.revn_a, edge.revn_b)})
     present = set(
@@ -96,42 +84,43 @@ def _candidates(
         .limit(limit)
     )
     revns = list(found.scalars())
-    words: dict[int, set[str]] = {revn: set() for revn in revns}
-    for revn, keyword in connection.execute(
-        select(graph_keyword.c.revn, graph_keyword.c.keyword).where(
-            graph_keyword.c.namespace == namespace, graph_keyword.c.revn.in_(revns)
-        )
-    ):
-        words[revn].add(keyword)
-    names = {
-        row.revn: row.document_id
-        for row in connection.execute(
-            select(graph_node).where(
-                graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns)
-            )
-        )
+    rows = connection.execute(
+        select(graph_node).where(graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns))
+    )
+    nodes = {
+        row.revn: GraphNode(row.revn, row.document_id, frozenset(orjson.loads(row.keywords)))
+        for row in rows
     }
-    return [GraphNode(revn, names[revn], frozenset(words[revn])) for revn in revns]
+    return [nodes[revn] for revn in revns]
+
+
+def _edges_of(namespace: str, revn: int) -> Subquery:
+    """The edges at a node, from both sides; an OR would read every edge of the namespace."""
+    sides = ((graph_edge.c.revn_a, graph_edge.c.revn_b), (graph_edge.c.revn_b, graph_edge.c.revn_a))
+    return union_all(
+        *(
+            select(other.label("other"), graph_edge.c.score, graph_edge.c.shared).where(
+                graph_edge.c.namespace == namespace, here == revn
+            )
+            for here, other in sides
+        )
+    ).subquery()
 
 
 def _neighbours(connection: Connection, namespace: str, revn: int, limit: int) -> list[Neighbour]:
-    other = (graph_edge.c.revn_a + graph_edge.c.revn_b - revn).label("other")
+    edge = _edges_of(namespace, revn).c
     rows = connection.execute(
-        select(other, graph_node.c.document_id, graph_edge.c.score, graph_edge.c.shared)
+        select(edge.other, graph_node.c.document_id, edge.score, edge.shared)
         .join(
             graph_node,
-            (graph_node.c.namespace == graph_edge.c.namespace) & (graph_node.c.revn == other),
+            (graph_node.c.namespace == namespace) & (graph_node.c.revn == edge.other),
         )
-        .where(
-            graph_edge.c.namespace == namespace,
-            or_(graph_edge.c.revn_a == revn, graph_edge.c.revn_b == revn),
-        )
-        .order_by(graph_edge.c.score.desc(), other)
+        .order_by(edge.score.desc(), edge.other)
         .limit(limit)
     )
     return [
-        Neighbour(end, document_id, score, tuple(orjson.loads(shared)))
-        for end, document_id, score, shared in rows
+        Neighbour(other, document_id, score, tuple(orjson.loads(shared)))
+        for other, document_id, score, shared in rows
     ]
 
 
@@ -141,13 +130,8 @@ def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str
     )
     if connection.execute(node).first() is None:
         return 0, ""
-    rows = connection.execute(
-        select(graph_edge.c.revn_a, graph_edge.c.revn_b).where(
-            graph_edge.c.namespace == namespace,
-            or_(graph_edge.c.revn_a == revn, graph_edge.c.revn_b == revn),
-        )
-    )
-    return graph_digest(revn, [f"{one}:{other}" for one, other in rows])
+    others = connection.execute(select(_edges_of(namespace, revn).c.other)).scalars()
+    return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
 
 
 class CatalogGraph:
@@ -184,7 +168,7 @@ class CatalogGraph:
         gone = 0
         for start in range(0, len(revns), BATCH):
             some = revns[start : start + BATCH]
-            gone += await self._catalog.database.write(_clear, namespace, some)
+            gone += await self._catalog.database.write(clear_nodes, namespace, some)
         return gone
 
     async def close(self) -> None:

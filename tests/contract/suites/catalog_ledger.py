@@ -275,6 +275,9 @@ class JobLedgerSuite:
         late = await catalog.jobs.request_cancel(NS, job.job_id)
         assert late is not None
         assert (late.state, late.cancel_requested) == ("running", False)
+        told = await catalog.jobs.record(entry(job, "indexer.failed", state="cancelled"))
+        assert told is not None
+        assert told.state == "running"
         assert await catalog.jobs.standing(job.job_id) == "current"
 
     async def test_a_failed_job_is_reopened_for_a_replay(self, catalog: Catalog) -> None:

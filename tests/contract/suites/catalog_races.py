@@ -6,6 +6,7 @@ its own.
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections import Counter
@@ -206,12 +207,17 @@ class CatalogRaceSuite:
             )
             for _ in range(2)
         ]  # fmt: skip
-        for racer in racers:
-            assert racer.stdout is not None
-            assert await asyncio.wait_for(racer.stdout.readline(), 60) == b"ready\n"
-        outputs = await asyncio.gather(
-            *(asyncio.wait_for(r.communicate(b"go\n"), 60) for r in racers)
-        )
+        try:
+            async with asyncio.timeout(120):
+                for racer in racers:
+                    assert racer.stdout is not None
+                    assert await racer.stdout.readline() == b"ready\n"
+                outputs = await asyncio.gather(*(racer.communicate(b"go\n") for racer in racers))
+        finally:
+            for racer in racers:
+                with contextlib.suppress(ProcessLookupError):
+                    racer.kill()
+                await racer.wait()
         told = [json.loads(output) for output, _ in outputs]
         new = [tuple(one) for racer in told for one in racer["new"]]
         assert sorted(number for number, _ in new) == list(range(25))

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, delete, exists, select, tuple_
+from sqlalchemy import Connection, delete, exists, select
 
 from libs.contracts.artefacts.chunk import Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
 from libs.runtime.catalog.sql import staging
 from libs.runtime.catalog.sql.database import Database, upsert
-from libs.runtime.catalog.sql.places import place_of, place_parts
+from libs.runtime.catalog.sql.places import place_of, place_parts, places_of
 from libs.runtime.catalog.sql.schema import (
     chunk,
     revision,
@@ -51,14 +51,14 @@ def _find_chunk(connection: Connection, revn: int, chunk_id: str) -> str | None:
 
 def _whole(connection: Connection, revns: list[int], limit: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
-    for some in _slices(sorted(set(revns)), KEYS):
+    for revn in sorted(set(revns)):
         rows = connection.execute(
-            select(chunk.c.revn, chunk.c.body)
-            .where(chunk.c.revn.in_(some))
+            select(chunk.c.body)
+            .where(chunk.c.place.between(*places_of(revn)))
             .order_by(chunk.c.place)
             .limit(limit - len(found))
         )
-        found += [(revn, body) for revn, body in rows]
+        found += [(revn, body) for body in rows.scalars()]
         if len(found) >= limit:
             break
     return found
@@ -67,7 +67,7 @@ def _whole(connection: Connection, revns: list[int], limit: int) -> list[tuple[i
 def _texts(connection: Connection, revn: int) -> list[tuple[str, str, str]]:
     rows = connection.execute(
         select(chunk.c.chunk_id, chunk.c.embed_hash, chunk.c.path, chunk.c.body)
-        .where(chunk.c.revn == revn)
+        .where(chunk.c.place.between(*places_of(revn)))
         .order_by(chunk.c.place)
     )
     return [
@@ -128,20 +128,24 @@ _MEMBER = (
 )
 
 
-def _orphans(connection: Connection, namespace: str) -> list[tuple[str, str]]:
-    rows = connection.execute(
+def _orphans(connection: Connection, namespace: str) -> dict[str, list[str]]:
+    """Hashes without a member, by model."""
+    found: dict[str, list[str]] = {}
+    for model, key in connection.execute(
         select(vector.c.model, vector.c.content_hash).where(
             vector.c.namespace == namespace, ~_MEMBER
         )
-    )
-    return [(model, key) for model, key in rows]
+    ):
+        found.setdefault(model, []).append(key)
+    return found
 
 
-def _sweep(connection: Connection, namespace: str, orphans: list[tuple[str, str]]) -> int:
+def _sweep(connection: Connection, namespace: str, model: str, orphans: list[str]) -> int:
     return connection.execute(
         delete(vector).where(
             vector.c.namespace == namespace,
-            tuple_(vector.c.model, vector.c.content_hash).in_(orphans),
+            vector.c.model == model,
+            vector.c.content_hash.in_(orphans),
             ~_MEMBER,
         )
     ).rowcount
@@ -203,6 +207,7 @@ class SqlChunks:
         """See the port."""
         orphans = await self._database.read(_orphans, namespace)
         gone = 0
-        for some in _slices(orphans, VECTORS):
-            gone += await self._database.write(_sweep, namespace, some)
+        for model, hashes in orphans.items():
+            for some in _slices(hashes, VECTORS):
+                gone += await self._database.write(_sweep, namespace, model, some)
         return gone

@@ -23,14 +23,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BUSY_SECONDS = 5
-READERS = 4
+READERS = 3
 CHOICES = "sqlite:<path>"
 
 _PRAGMAS = (
     f"busy_timeout={BUSY_SECONDS * 1000}",
     "synchronous=NORMAL",
     "foreign_keys=ON",
-    "cache_size=-16000",
+    "cache_size=-8000",
     "temp_store=MEMORY",
     "journal_size_limit=67108864",
 )

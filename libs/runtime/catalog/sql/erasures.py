@@ -8,7 +8,7 @@ from libs.contracts.api.documents import ErasureReceipt
 from libs.contracts.events.base import now
 from libs.runtime.catalog.sql import job_ledger
 from libs.runtime.catalog.sql.flips import raise_version
-from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
+from libs.runtime.catalog.sql.graph_rows import clear_nodes
 from libs.runtime.catalog.sql.records import dump, receipt
 from libs.runtime.catalog.sql.schema import (
     active,
@@ -148,14 +148,7 @@ def _forget(connection: Connection, namespace: str, document_id: str) -> None:
     jobs = select(job.c.job_id).where(of_document(job, namespace, document_id))
     for table in (chunk, section):
         connection.execute(delete(table).where(table.c.revn.in_(revns)))
-    for edge_end in (graph_edge.c.revn_a, graph_edge.c.revn_b):
-        connection.execute(
-            delete(graph_edge).where(graph_edge.c.namespace == namespace, edge_end.in_(revns))
-        )
-    for table in (graph_keyword, graph_node):
-        connection.execute(
-            delete(table).where(table.c.namespace == namespace, table.c.revn.in_(revns))
-        )
+    clear_nodes(connection, namespace, list(connection.execute(revns).scalars()))
     for table in (job_event, job_shard):
         connection.execute(delete(table).where(table.c.job_id.in_(jobs)))
     for table in (revision, hit):

@@ -11,6 +11,7 @@ graph_node = Table(
     Column("namespace", String, primary_key=True),
     Column("revn", Counter, primary_key=True, autoincrement=False),
     Column("document_id", String, nullable=False),
+    Column("keywords", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -20,7 +21,6 @@ graph_keyword = Table(
     Column("namespace", String, primary_key=True),
     Column("keyword", String, primary_key=True),
     Column("revn", Counter, primary_key=True, autoincrement=False),
-    Index(None, "namespace", "revn"),
     sqlite_with_rowid=False,
 )
 

@@ -1,7 +1,5 @@
 """How a job goes on and ends: its ledger of events, cancel, and what an end means."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -42,9 +40,13 @@ def _change(connection: Connection, job_id: str, changes: dict[str, Any]) -> Row
 def record(connection: Connection, entry: LedgerEntry) -> JobRecord | None:
     """See `JobStore.record`."""
     row = connection.execute(select(job).where(job.c.job_id == entry.job_id)).first()
-    if row is None or not _append(connection, row, entry):
+    if row is None:
         return None
     state = _next_state(row.state, entry)
+    if state == "cancelled" != row.state and _published(connection, row.revn):
+        state = row.state
+    if not _add_line(connection, row, entry, state):
+        return None
     changes: dict[str, Any] = {
         "state": state,
         "updated_at": now(),
@@ -75,40 +77,29 @@ def _next_state(present: str, entry: LedgerEntry) -> str:
     return wanted if rises else present
 
 
-def _append(connection: Connection, row: Row[Any], entry: LedgerEntry) -> bool:
-    """Add the line to the history; False when the event is there already."""
+def _published(connection: Connection, revn: int) -> bool:
+    state = select(revision.c.state).where(revision.c.revn == revn)
+    return connection.execute(state).scalar_one_or_none() == "published"
+
+
+def _add_line(connection: Connection, row: Row[Any], entry: LedgerEntry, state: str) -> bool:
+    """Add a line to the history of the job; False when the event is there already."""
     data = {
         "stage": entry.stage,
-        "state": _next_state(row.state, entry),
+        "state": state,
         "attempt": entry.attempt,
         "progress": {"done": entry.done, "total": entry.total, "unit": entry.unit},
         "error": None if entry.error is None else entry.error.model_dump(mode="json"),
     }
-    line = _Line(row, entry.event_id, _name(entry), entry.occurred_at, data)
-    return line.insert(connection)
-
-
-@dataclass(frozen=True)
-class _Line:
-    row: Row[Any]
-    event_id: str
-    event: str
-    occurred_at: datetime
-    data: dict[str, Any]
-
-    def insert(self, connection: Connection) -> bool:
-        made = connection.execute(
-            _ADD_LINE,
-            {
-                "job_id": self.row.job_id,
-                "sequence": self.row.last_sequence + 1,
-                "event_id": self.event_id,
-                "event": self.event,
-                "occurred_at": self.occurred_at,
-                "data": dump(self.data),
-            },
-        )
-        return made.rowcount == 1
+    line = {
+        "job_id": row.job_id,
+        "sequence": row.last_sequence + 1,
+        "event_id": entry.event_id,
+        "event": _name(entry),
+        "occurred_at": entry.occurred_at,
+        "data": dump(data),
+    }
+    return connection.execute(_ADD_LINE, line).rowcount == 1
 
 
 def _timings(row: Row[Any], entry: LedgerEntry) -> str:
@@ -181,16 +172,8 @@ def request_cancel(connection: Connection, namespace: str, job_id: str) -> JobRe
 
 def cancel(connection: Connection, row: Row[Any]) -> Row[Any]:
     """End a job as cancelled, with a line in its history; the row afterwards."""
-    moment = now()
-    data = {"stage": row.stage, "state": "cancelled", "attempt": row.attempt, "error": None}
-    _Line(row, "gateway.cancelled", "gateway.cancelled", moment, data).insert(connection)
-    changes = {
-        "state": "cancelled",
-        "cancel_requested": True,
-        "updated_at": moment,
-        "last_sequence": row.last_sequence + 1,
-    }
-    changed = _change(connection, row.job_id, changes)
+    changes = {"state": "cancelled", "cancel_requested": True}
+    changed = _turn(connection, row, "gateway.cancelled", changes)
     settle(connection, changed)
     return changed
 
@@ -210,10 +193,6 @@ def reopen(connection: Connection, job_id: str) -> JobRecord | None:
     ).first()
     if row is None:
         return None
-    moment = now()
-    name = "gateway.reopened"
-    data = {"stage": row.stage, "state": "running", "attempt": row.attempt + 1, "error": None}
-    _Line(row, f"{name}:{row.last_sequence + 1}", name, moment, data).insert(connection)
     connection.execute(
         update(revision)
         .where(revision.c.revn == row.revn, revision.c.state == "failed")
@@ -222,16 +201,27 @@ def reopen(connection: Connection, job_id: str) -> JobRecord | None:
     connection.execute(
         update(document)
         .where(of_document(document, row.namespace, row.document_id), document.c.state == "failed")
-        .values(state="pending", updated_at=moment)
+        .values(state="pending", updated_at=now())
     )
-    changes = {
-        "state": "running",
-        "error": None,
-        "attempt": row.attempt + 1,
-        "updated_at": moment,
-        "last_sequence": row.last_sequence + 1,
-    }
-    return job_record(_change(connection, job_id, changes))
+    changes = {"state": "running", "error": None, "attempt": row.attempt + 1}
+    return job_record(_turn(connection, row, "gateway.reopened", changes))
+
+
+def _turn(connection: Connection, row: Row[Any], event: str, changes: dict[str, Any]) -> Row[Any]:
+    """Change a job by a decision of the catalog's own, with a line in its history."""
+    moment, sequence = now(), row.last_sequence + 1
+    told = LedgerEntry(
+        event_id=f"{event}:{sequence}",
+        job_id=row.job_id,
+        event=event,
+        stage=row.stage,
+        occurred_at=moment,
+        attempt=changes.get("attempt", row.attempt),
+    )
+    _add_line(connection, row, told, changes["state"])
+    return _change(
+        connection, row.job_id, {**changes, "updated_at": moment, "last_sequence": sequence}
+    )
 
 
 def history(connection: Connection, job_id: str, after: int = 0) -> list[JobEventRecord]:

@@ -12,3 +12,8 @@ def place_of(revn: int, order: int) -> int:
 def place_parts(place: int) -> tuple[int, int]:
     """(revn, order) of a place."""
     return place >> _ORDER_BITS, place & (MAX_CHUNKS - 1)
+
+
+def places_of(revn: int) -> tuple[int, int]:
+    """The first and the last place of a revision."""
+    return place_of(revn, 0), place_of(revn, MAX_CHUNKS - 1)

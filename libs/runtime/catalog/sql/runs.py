@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, delete, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
 from libs.contracts.events.planner import SearchRan
 from libs.runtime.catalog.runs import RunRecord
@@ -19,21 +19,49 @@ BATCH = 200
 
 def _append(connection: Connection, runs: list[SearchRan]) -> int:
     """Store runs and count hits; what is being erased is neither named nor counted."""
-    keys = [(one.namespace, one.run_id) for one in runs]
-    stored = connection.execute(
-        select(run.c.namespace, run.c.run_id).where(tuple_(run.c.namespace, run.c.run_id).in_(keys))
+    by_namespace: dict[str, dict[str, SearchRan]] = {}
+    for one in runs:
+        by_namespace.setdefault(one.namespace, {}).setdefault(one.run_id, one)
+    return sum(_append_to(connection, name, some) for name, some in by_namespace.items())
+
+
+def _append_to(connection: Connection, namespace: str, runs: dict[str, SearchRan]) -> int:
+    known = set(
+        connection.execute(
+            select(run.c.run_id).where(run.c.namespace == namespace, run.c.run_id.in_(runs))
+        ).scalars()
     )
-    known = {tuple(row) for row in stored}
-    fresh = {key: one for key, one in zip(keys, runs, strict=True) if key not in known}
+    fresh = [one for run_id, one in runs.items() if run_id not in known]
     if not fresh:
         return 0
-    hidden = _hidden(connection, list(fresh.values()))
-    connection.execute(insert(run), [_row(one, hidden) for one in fresh.values()])
+    mentioned = {each.document_id for one in fresh for each in one.hits}
+    hidden = _hidden(connection, namespace, mentioned)
+    connection.execute(insert(run), [_row(one, hidden) for one in fresh])
+    _count_hits(connection, namespace, fresh, hidden)
+    return len(fresh)
+
+
+def _hidden(connection: Connection, namespace: str, document_ids: set[str]) -> set[str]:
+    """Which of these documents are hidden or erased."""
+    return set(
+        connection.execute(
+            select(document.c.document_id).where(
+                document.c.namespace == namespace,
+                document.c.document_id.in_(document_ids),
+                document.c.state.in_(("erasing", "erased")),
+            )
+        ).scalars()
+    )
+
+
+def _count_hits(
+    connection: Connection, namespace: str, runs: list[SearchRan], hidden: set[str]
+) -> None:
     counts = Counter(
-        (one.namespace, each.document_id, each.chunk_id)
-        for one in fresh.values()
+        (each.document_id, each.chunk_id)
+        for one in runs
         for each in one.hits
-        if (one.namespace, each.document_id) not in hidden
+        if each.document_id not in hidden
     )
     if counts:
         made = upsert(hit)
@@ -43,34 +71,19 @@ def _append(connection: Connection, runs: list[SearchRan]) -> int:
                 set_={"count": hit.c.count + made.excluded.count},
             ),
             [
-                {"namespace": name, "document_id": one, "chunk_id": chunk_id, "count": count}
-                for (name, one, chunk_id), count in counts.items()
+                {"namespace": namespace, "document_id": one, "chunk_id": chunk_id, "count": count}
+                for (one, chunk_id), count in counts.items()
             ],
         )
-    return len(fresh)
 
 
-def _hidden(connection: Connection, runs: list[SearchRan]) -> set[tuple[str, str]]:
-    """Which of the documents that were hit are hidden or erased."""
-    mentioned = sorted({(one.namespace, each.document_id) for one in runs for each in one.hits})
-    if not mentioned:
-        return set()
-    rows = connection.execute(
-        select(document.c.namespace, document.c.document_id).where(
-            tuple_(document.c.namespace, document.c.document_id).in_(mentioned),
-            document.c.state.in_(("erasing", "erased")),
-        )
-    )
-    return {(name, document_id) for name, document_id in rows}
-
-
-def _row(one: SearchRan, hidden: set[tuple[str, str]]) -> dict[str, Any]:
+def _row(one: SearchRan, hidden: set[str]) -> dict[str, Any]:
     steps: Any = [step.model_dump(mode="json") for step in one.steps]
     trace: Any = one.trace
     ids = {
         name
         for each in one.hits
-        if (one.namespace, each.document_id) in hidden
+        if each.document_id in hidden
         for name in (each.document_id, each.chunk_id)
     }
     if ids:
@@ -167,15 +180,18 @@ def _scrub_runs(connection: Connection, namespace: str, run_ids: list[str], ids:
 
 
 def _expire(connection: Connection, older_than: datetime) -> int:
-    old = (
-        select(run.c.namespace, run.c.run_id)
+    """Remove the oldest runs, about a batch of them."""
+    oldest = (
+        select(run.c.created_at)
         .where(run.c.created_at < older_than)
         .order_by(run.c.created_at)
         .limit(BATCH)
+        .subquery()
     )
-    return connection.execute(
-        delete(run).where(tuple_(run.c.namespace, run.c.run_id).in_(old))
-    ).rowcount
+    until = connection.execute(select(func.max(oldest.c.created_at))).scalar_one()
+    if until is None:
+        return 0
+    return connection.execute(delete(run).where(run.c.created_at <= until)).rowcount
 
 
 class SqlRuns:

@@ -32,12 +32,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("namespace", "keyword", "revn", name=op.f("pk_graph_keyword")),
         sqlite_with_rowid=False,
     )
-    op.create_index(op.f("ix_graph_keyword_namespace_revn"), "graph_keyword", ["namespace", "revn"])
     op.create_table(
         "graph_node",
         Column("namespace", sa.String(), nullable=False),
         Column("revn", COUNTER, autoincrement=False, nullable=False),
         Column("document_id", sa.String(), nullable=False),
+        Column("keywords", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("namespace", "revn", name=op.f("pk_graph_node")),
         sqlite_with_rowid=False,
     )
