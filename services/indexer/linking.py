@@ -16,8 +16,12 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
     the edges are chosen again until they stand. Edges that other nodes made to this one
     are theirs and stay.
     """
+    near: dict[int, GraphNode] | None = None
+    own: list[GraphEdge] = []
     for _ in range(TRIES):
-        own = await _choose(graph, namespace, node)
+        seen = await _candidates(graph, namespace, node)
+        if seen != near:
+            near, own = seen, await _choose(graph, namespace, node, seen)
         around = await graph.neighbours(namespace, node.revn, CANDIDATES)
         made = {_edge(node.revn, other).edge_id for other in around}
         ids = {edge.edge_id for edge in own}
@@ -30,22 +34,27 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
     return held
 
 
-async def _choose(graph: GraphStore, namespace: str, node: GraphNode) -> list[GraphEdge]:
+async def _candidates(graph: GraphStore, namespace: str, node: GraphNode) -> dict[int, GraphNode]:
+    if len(node.keywords) < MINIMUM_SHARED:
+        return {}
+    near = await graph.candidates(namespace, node.keywords, MINIMUM_SHARED, CANDIDATES)
+    return {other.revn: other for other in near if other.revn != node.revn}
+
+
+async def _choose(
+    graph: GraphStore, namespace: str, node: GraphNode, near: dict[int, GraphNode]
+) -> list[GraphEdge]:
     """The best edges whose other ends have room; a better edge takes the place of the worst
     one of a node that is full."""
-    if len(node.keywords) < MINIMUM_SHARED:
-        return []
-    near = await graph.candidates(namespace, node.keywords, MINIMUM_SHARED, CANDIDATES)
-    nodes = {candidate.revn: candidate for candidate in near}
     chosen: list[GraphEdge] = []
-    for edge in possible_edges(node, near)[:LOOKS]:
+    for edge in possible_edges(node, near.values())[:LOOKS]:
         around = await graph.neighbours(namespace, edge.revn_b, MAX_EDGES + 1)
         others = [other for other in around if other.revn != node.revn]
         if len(others) >= MAX_EDGES:
             if others[MAX_EDGES - 1].score >= edge.score:
                 continue
             kept = [_edge(edge.revn_b, other) for other in others[: MAX_EDGES - 1]]
-            await graph.write(namespace, nodes[edge.revn_b], kept)
+            await graph.write(namespace, near[edge.revn_b], kept)
         chosen.append(edge)
         if len(chosen) == MAX_EDGES:
             break

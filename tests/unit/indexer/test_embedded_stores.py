@@ -1,4 +1,4 @@
-"""The same handlers over the embedded catalog, graph and object store."""
+"""The same handlers over the embedded stores."""
 
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
@@ -12,6 +12,8 @@ from libs.runtime.artefacts import save_json
 from libs.runtime.catalog.jobs import Admission
 from libs.runtime.catalog.sql import open_catalog, upgrade
 from libs.runtime.graph.sql import CatalogGraph
+from libs.runtime.index.factory import open_index
+from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.keys import attempt_key
 from libs.runtime.objects.factory import open_objects
 from services.indexer.deps import Deps
@@ -19,7 +21,7 @@ from services.indexer.handlers import on_chunked, on_erasure_requested, on_publi
 from services.indexer.settings import Settings
 from tests.support.catalogs import fast_folder
 from tests.support.fake_catalog import NOW
-from tests.support.fakes import Bus, Embedder, Index, World
+from tests.support.fakes import Bus, Embedder, World
 from tests.unit.indexer.making import NS, chunked, erasure, published, said, work
 
 
@@ -30,13 +32,15 @@ async def deps() -> AsyncIterator[Deps]:
         await upgrade(url)
         catalog = open_catalog(url)
         objects = open_objects(f"file:{folder / 'objects'}")
+        index = open_index(f"file:{folder / 'index'}", writer=True)
         stores = SimpleNamespace(
-            objects=objects, catalog=catalog, index=Index(), graph=CatalogGraph(catalog),
+            objects=objects, catalog=catalog, index=index, graph=CatalogGraph(catalog),
             embedder=Embedder(),
         )  # fmt: skip
         settings = Settings(_env_file=None)  # type: ignore[call-arg]
         yield Deps(cast(Any, Bus()), cast(Any, stores), str.split, settings, lambda: NOW)
         await objects.close()
+        await index.close()
         await catalog.close()
 
 
@@ -65,6 +69,10 @@ async def test_publish_embed_collect_and_erase(deps: Deps) -> None:
         await on_published(deps, published(event), work(event))
     (active,) = (await stores.catalog.documents.active_set(NS)).revisions
     assert (active.revision, active.chunk_count, active.dense_model) == (4, 3, "fake-v1")
+    scope = Scope(NS, frozenset({active.revn}))
+    query = LexicalQuery(["budget"])
+    hits = await stores.index.search("content", query, scope, 10)
+    assert [(hit.revn, hit.order) for hit in hits] == [(active.revn, n) for n in range(3)]
     states = {r.revision: r.state for r in await stores.catalog.documents.revisions(NS, "doc-1")}
     assert states == {4: "published", 3: "published", 2: "collected", 1: "collected"}
     file = DocumentFile.model_validate_json(await stores.objects.get(f"{NS}/doc-1/document.json"))
@@ -86,6 +94,7 @@ async def test_publish_embed_collect_and_erase(deps: Deps) -> None:
         "catalog": 6, "search": 6, "graph": 2, "vectors": 3,
     }  # fmt: skip
     assert not [i async for i in stores.objects.walk(f"{NS}/")]
+    assert not await stores.index.search("content", query, scope, 10)
     assert said(cast(Any, SimpleNamespace(bus=deps.bus)))[-1] == "DocumentErased"
 
 
