@@ -22,7 +22,6 @@ _TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\]:?\s*")
-_COMMENT_OR_EMPTY = re.compile(r"(?:\s|<!--.*?-->)*", re.DOTALL)
 
 
 def parse(given: ParseInput) -> ShardResult:
@@ -44,7 +43,7 @@ def parse(given: ParseInput) -> ShardResult:
         given.progress(0)
     _footnotes(rows, env)
     if not rows.rows:
-        rows.add("paragraph", text)
+        rows.add("paragraph", _without_comments(text))
     return rows.result("markdown-it", {"markdown-it-py": version})
 
 
@@ -137,7 +136,7 @@ class _Walker:
             self.rows.add("paragraph", text)
 
     def _html(self, content: str) -> None:
-        if _COMMENT_OR_EMPTY.fullmatch(content):
+        if not _without_comments(content).strip():
             return
         from services.parser.formats.html import add_fragment
 
@@ -190,6 +189,18 @@ def _joined_tables(text: str) -> str:
                 continue
         lines.append(line)
     return "\n".join(lines)
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0:
+        kept.append(text[at:start])
+        end = text.find("-->", start + 4)
+        if end < 0:
+            return "".join(kept)
+        at = end + 3
+    return "".join(kept) + text[at:]
 
 
 def _footnotes(rows: Rows, env: dict[str, object]) -> None:
