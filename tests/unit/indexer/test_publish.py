@@ -1,11 +1,9 @@
 import asyncio
-import dataclasses
 
 import pytest
 
 from libs.contracts.events import DocumentPublished, RevisionSuperseded
 from libs.contracts.faults import Code, StaleFault, WorldFault
-from libs.runtime.artefacts import canonical_json
 from services.indexer.handlers import on_chunked, on_published
 from services.indexer.parity import ParityError
 from tests.support.fakes import Embedder, World
@@ -261,42 +259,3 @@ async def test_a_collection_that_was_killed_is_finished_by_the_next() -> None:
     await on_published(deps(world), published(event), work(event))
     assert (NS, record.revn) not in world.index.documents
     assert not [key for key in world.objects.data if key.startswith(f"{NS}/doc-1/1/")]
-
-
-async def test_similar_documents_are_joined_and_no_node_has_more_than_twenty_edges() -> None:
-    world = World()
-    for number in range(24):
-        event = await chunked(world, f"doc-{number:02}")
-        await on_chunked(deps(world), event, work(event))
-    for namespace, revn in world.graph.nodes:
-        around = await world.graph.neighbours(namespace, revn, 100)
-        assert len(around) <= 20
-    assert len(await world.graph.neighbours(NS, 100, 100)) == 20
-
-
-async def test_documents_published_together_see_each_other() -> None:
-    world = World()
-    one, other = await chunked(world, "doc-1"), await chunked(world, "doc-2")
-    write, late = world.graph.write, []
-
-    async def write_after_the_other(namespace: str, node, edges) -> None:
-        if not late:
-            late.append(node)
-            await on_chunked(deps(world), other, work(other))
-        await write(namespace, node, edges)
-
-    world.graph.write = write_after_the_other  # type: ignore[method-assign]
-    await on_chunked(deps(world), one, work(one))
-    assert list(world.graph.edges) == [(NS, "100:101")]
-
-
-async def test_artefacts_of_a_published_revision_are_those_of_the_job() -> None:
-    world = World()
-    event = await chunked(world)
-    await on_chunked(deps(world), event, work(event))
-    record = await world.documents.revision(NS, "doc-1")
-    assert record is not None
-    twice = dataclasses.replace(record)
-    await on_chunked(deps(world), event, work(event))
-    assert await world.documents.revision(NS, "doc-1") == twice
-    assert canonical_json(event)
