@@ -92,6 +92,7 @@ def test_wiring_hears_what_the_parser_says() -> None:
         bus=None,
         stores=SimpleNamespace(objects=None),
         hear=lambda consumer, model, handler, **_: heard.append((consumer, model)),
+        soon=lambda task, name: None,
     )
     build(cast(Any, service))
     assert heard == [(CHUNK, DocumentParsed)]
