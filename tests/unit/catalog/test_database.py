@@ -1,7 +1,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,25 +9,24 @@ from sqlalchemy import Connection, exc, insert, select
 
 from libs.contracts.events.base import now
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.catalog.sql import SqlCatalog, database, open_catalog, upgrade
-from libs.runtime.catalog.sql.database import sqlite_path
+from libs.runtime.catalog.sql import SqlCatalog, open_catalog, upgrade
+from libs.runtime.catalog.sql.database import Database, sqlite_path
 from libs.runtime.catalog.sql.schema import namespace
 from tests.support.catalogs import fast_folder
 
 
 @pytest.fixture
-async def catalog(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqlCatalog]:
+async def catalog(path: Path) -> AsyncIterator[SqlCatalog]:
+    await upgrade(f"sqlite:{path}")
+    catalog = SqlCatalog(Database(path, busy_seconds=0.05))
+    yield catalog
+    await catalog.close()
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
     with fast_folder() as folder:
-        await upgrade(f"sqlite:{folder / 'catalog.db'}")
-        impatient = ("busy_timeout=50", *database._PRAGMAS[1:])
-        monkeypatch.setattr(database, "_PRAGMAS", impatient)
-        catalog = open_catalog(f"sqlite:{folder / 'catalog.db'}")
-        yield catalog
-        await catalog.close()
-
-
-def file_of(catalog: SqlCatalog) -> str:
-    return str(catalog.database._writer.url.database)
+        yield folder / "catalog.db"
 
 
 def add(connection: Connection, name: str) -> None:
@@ -54,8 +53,10 @@ def test_any_other_url_is_refused_with_the_choices(url: str) -> None:
         open_catalog(url)
 
 
-async def test_a_busy_database_is_a_world_fault_and_comes_back(catalog: SqlCatalog) -> None:
-    hog = sqlite3.connect(file_of(catalog), isolation_level=None)
+async def test_a_busy_database_is_a_world_fault_and_comes_back(
+    catalog: SqlCatalog, path: Path
+) -> None:
+    hog = sqlite3.connect(path, isolation_level=None)
     hog.execute("BEGIN IMMEDIATE")
     with pytest.raises(WorldFault) as caught:
         await catalog.keys.create_namespace("acme")

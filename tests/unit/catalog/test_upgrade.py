@@ -58,7 +58,7 @@ def definitions(path: Path) -> dict[str, list[str]]:
 async def test_the_migrations_make_exactly_the_tables(path: Path) -> None:
     await upgrade(f"sqlite:{path}")
     direct = path.with_name("direct.db")
-    engine = sqlite_engine(direct, "BEGIN", 1)
+    engine = sqlite_engine(direct, "BEGIN")
     graph_node.metadata.create_all(engine)
     engine.dispose()
     assert definitions(path) == definitions(direct)

@@ -22,12 +22,11 @@ from libs.contracts.faults import Code, WorldFault
 P = ParamSpec("P")
 T = TypeVar("T")
 
-BUSY_SECONDS = 5
+BUSY_SECONDS = 5.0
 READERS = 3
 CHOICES = "sqlite:<path>"
 
 _PRAGMAS = (
-    f"busy_timeout={BUSY_SECONDS * 1000}",
     "synchronous=NORMAL",
     "foreign_keys=ON",
     "cache_size=-8000",
@@ -45,8 +44,11 @@ def sqlite_path(url: str) -> Path:
     return Path(path)
 
 
-def sqlite_engine(path: Path, begin: str, connections: int) -> Engine:
-    """An engine whose transactions start with the statement `begin`."""
+def sqlite_engine(
+    path: Path, begin: str, connections: int = 1, busy_seconds: float = BUSY_SECONDS
+) -> Engine:
+    """An engine whose transactions start with the statement `begin`, and wait for a lock
+    as long as `busy_seconds`."""
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         pool_size=connections,
@@ -58,7 +60,7 @@ def sqlite_engine(path: Path, begin: str, connections: int) -> Engine:
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
-        for pragma in _PRAGMAS:
+        for pragma in (f"busy_timeout={busy_seconds * 1000:.0f}", *_PRAGMAS):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
@@ -80,9 +82,9 @@ class Database:
     A write is serialisable: SQLite takes the write lock before the first read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._writer = sqlite_engine(path, "BEGIN IMMEDIATE", 1)
-        self._reader = sqlite_engine(path, "BEGIN", READERS)
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._writer = sqlite_engine(path, "BEGIN IMMEDIATE", 1, busy_seconds)
+        self._reader = sqlite_engine(path, "BEGIN", READERS, busy_seconds)
         self._write_thread = ThreadPoolExecutor(1, "catalog-write")
         self._read_threads = ThreadPoolExecutor(READERS, "catalog-read")
 

@@ -27,11 +27,11 @@ graph_keyword = Table(
 graph_edge = Table(
     "graph_edge",
     metadata,
-    Column("namespace", String, primary_key=True),
     Column("revn_a", Counter, primary_key=True, autoincrement=False),
     Column("revn_b", Counter, primary_key=True, autoincrement=False),
+    Column("namespace", String, primary_key=True),
     Column("score", Float, nullable=False),
     Column("shared", Text, nullable=False),
-    Index(None, "namespace", "revn_b"),
+    Index(None, "revn_b"),
     sqlite_with_rowid=False,
 )

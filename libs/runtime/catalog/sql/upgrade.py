@@ -28,7 +28,7 @@ async def upgrade(url: str) -> None:
 
 def _upgrade(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    engine = sqlite_engine(path, "BEGIN IMMEDIATE", 1)
+    engine = sqlite_engine(path, "BEGIN IMMEDIATE", busy_seconds=PATIENCE_SECONDS)
     try:
         with translated():
             _write_ahead(engine)

@@ -15,15 +15,15 @@ COUNTER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     op.create_table(
         "graph_edge",
-        Column("namespace", sa.String(), nullable=False),
         Column("revn_a", COUNTER, autoincrement=False, nullable=False),
         Column("revn_b", COUNTER, autoincrement=False, nullable=False),
+        Column("namespace", sa.String(), nullable=False),
         Column("score", sa.Float(), nullable=False),
         Column("shared", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("namespace", "revn_a", "revn_b", name=op.f("pk_graph_edge")),
+        sa.PrimaryKeyConstraint("revn_a", "revn_b", "namespace", name=op.f("pk_graph_edge")),
         sqlite_with_rowid=False,
     )
-    op.create_index(op.f("ix_graph_edge_namespace_revn_b"), "graph_edge", ["namespace", "revn_b"])
+    op.create_index(op.f("ix_graph_edge_revn_b"), "graph_edge", ["revn_b"])
     op.create_table(
         "graph_keyword",
         Column("namespace", sa.String(), nullable=False),
