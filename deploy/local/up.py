@@ -23,6 +23,7 @@ BUS = "nats-server"
 BUS_SECONDS = 10.0
 BOOTSTRAP_SECONDS = 60.0
 PATIENCE_SECONDS = 30.0
+KILL_GRACE = 0.5  # seconds over `shutdown_seconds` before a service is killed
 
 
 class StartFailed(Exception):
@@ -196,7 +197,7 @@ def up(settings: Settings) -> int:
     _hand_down(folder, port)
     screen.news("starting the bus and seven services")
     try:
-        stop_seconds = settings.shutdown_seconds + 1
+        stop_seconds = settings.shutdown_seconds + KILL_GRACE
         with lock, Supervisor(stop_seconds=stop_seconds, say=screen.trouble) as supervisor:
             _run(settings, folder, screen, supervisor, url)
     except (StartFailed, nats.NatsMissing) as failed:

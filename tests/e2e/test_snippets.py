@@ -1,0 +1,62 @@
+"""The code in the documents does what they say, on a running stack."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.stack import KEY, Stack
+
+ROOT = Path(__file__).resolve().parents[2]
+SNIPPETS = ROOT / "docs" / "snippets"
+
+
+def run(stack: Stack, *command: str) -> str:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "GROUNDWIRE_URL": stack.url,
+        "GROUNDWIRE_API_KEY": KEY,
+        "GROUNDWIRE_DATA_DIR": str(stack.data),
+    }
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_asking_by_the_client(stack: Stack) -> None:
+    said = run(stack, sys.executable, str(SNIPPETS / "ask.py")).splitlines()
+    assert said[0] == "published"
+    assert any(line.startswith("README.md ['Groundwire'") for line in said)
+    assert said[-1] == "verified"
+
+
+def test_asking_by_curl(stack: Stack) -> None:
+    said = run(stack, "sh", str(SNIPPETS / "curl.sh"))
+    assert '"document_id":"readme"' in said
+    assert '"state":"published"' in said
+    assert '"source_file_name":"README.md"' in said
+    assert '"title":"Where to read on"' in said
+
+
+def test_an_upload_event(stack: Stack) -> None:
+    assert run(stack, sys.executable, str(SNIPPETS / "upload_event.py")).strip() == "published"
+
+
+@pytest.mark.parametrize("command", [("jobs",), ("documents", "list"), ("usage",)])
+def test_the_command_line_reaches_the_stack(stack: Stack, command: tuple[str, ...]) -> None:
+    run(stack, sys.executable, "-m", "libs.client.cli.app", *command)
+
+
+def test_the_command_line_ingests_and_searches(stack: Stack, tmp_path: Path) -> None:
+    groundwire = (sys.executable, "-m", "libs.client.cli.app")
+    (tmp_path / "lighthouse.md").write_text("# Lighthouse\n\nIts lamp turns twice a minute.\n")
+    assert run(stack, *groundwire, "ingest", str(tmp_path)).startswith("published\t")
+    answer = json.loads(run(stack, *groundwire, "search", "lamp of the lighthouse", "--json"))
+    found = [piece["source_file_name"] for piece in answer["evidence"]]
+    assert "lighthouse.md" in found
