@@ -1,6 +1,7 @@
 """PDF: read by liteparse, laid out here, pages without text read by OCR."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
@@ -11,7 +12,8 @@ from services.parser.formats.ocr import Reader, as_jpeg, read_lines, render
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_furniture import split_furniture
 from services.parser.formats.pdf_layout import reading_order
-from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, read_pages
+from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
+from services.parser.formats.pdf_read import read_pages
 from services.parser.formats.pdf_rows import PageWriter, Typography, box
 from services.parser.formats.pdf_tables import find_tables, take_words
 from services.parser.formats.rows import Rows
@@ -28,7 +30,7 @@ def parse(given: ParseInput) -> ShardResult:
 
     rows = Rows()
     pages: list[Page] = []
-    for page in read_pages(given.path, given.pages.first, given.pages.last):
+    for page in read_pages(_named(given), given.pages.first, given.pages.last):
         pages.append(page)
         given.progress(1)
     reader = Reader(given, rows)
@@ -57,6 +59,15 @@ def parse(given: ParseInput) -> ShardResult:
         {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
         whole=given.pages.first <= 1 and given.pages.last in (0, given.profile.page_count),
     )
+
+
+def _named(given: ParseInput) -> Path:
+    """The source under a name that ends in `.pdf`: liteparse goes by names, not by content."""
+    if given.path.suffix.lower() == ".pdf":
+        return given.path
+    link = given.scratch / "source.pdf"
+    link.symlink_to(given.path.absolute())
+    return link
 
 
 def _is_content(row: Row) -> bool:

@@ -1,0 +1,227 @@
+"""PDF pages read by liteparse; everything it may do beyond reading (OCR, downloads) is off."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from libs.contracts.artefacts.rows import TableCell
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, Word
+from services.parser.formats.rows import clean
+
+if TYPE_CHECKING:
+    from liteparse.types import ParsedPage, ParseResult, TextItem
+
+WINDOW = 25
+"""Pages read at once: bounds memory, and progress is told after each window."""
+CUT_GAP = 0.9
+"""A gap between words wider than this many ems may be a column border and cuts a segment."""
+MIN_TEXT_HEIGHT = 1.0
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_ENCRYPTED = re.compile(r"password|encrypt|security handler", re.IGNORECASE)
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+
+
+def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
+    """Pages `first` to `last` (0–0: all), window by window.
+
+    Encrypted files are `DocumentFault(ENCRYPTED)`, broken ones `DocumentFault(UNREADABLE)`.
+    """
+    start, end = max(first, 1), last or 0
+    total = None
+    while total is None or start <= total:
+        stop = min(start + WINDOW - 1, end or start + WINDOW - 1)
+        result = _read(path, f"{start}-{stop}")
+        total = min(end or result.total_pages, result.total_pages)
+        images: dict[int, list[Any]] = {}
+        for image in result.images:
+            images.setdefault(image.page, []).append(image)
+        for page in result.pages:
+            yield _page(page, images.get(page.page_num, []))
+        start = stop + 1
+
+
+def _read(path: Path, pages: str) -> "ParseResult":
+    from liteparse import LiteParse, ParseError
+
+    reader = LiteParse(
+        ocr_enabled=False,
+        quiet=True,
+        num_workers=1,
+        target_pages=pages,
+        continue_on_page_error=True,
+        extract_blocks=True,
+        extract_text_metadata=True,
+        extract_vector_graphics=True,
+        extract_images=True,
+        extract_annotations=True,
+        extract_form_fields=True,
+        emit_word_boxes=True,
+        include_complexity=True,
+        keep_headers_footers=True,
+    )
+    try:
+        result: ParseResult = reader.parse(str(path))
+    except ParseError as problem:
+        if _ENCRYPTED.search(str(problem)):
+            raise DocumentFault(
+                Code.ENCRYPTED, "the PDF is protected by a password; upload it without protection"
+            ) from problem
+        raise DocumentFault(
+            Code.UNREADABLE, "the PDF is damaged or not a PDF; repair or export it again"
+        ) from problem
+    return result
+
+
+def _page(page: "ParsedPage", images: list[Any]) -> Page:
+    visible: list[Segment] = []
+    hidden: list[Segment] = []
+    sideways: list[Segment] = []
+    dark = _dark_shapes(page)
+    for item in page.text_items:
+        segments = list(_segments(item))
+        if _is_hidden(item, page, dark, bool(images)):
+            hidden += segments
+        elif min(abs(item.rotation) % 180, 180 - abs(item.rotation) % 180) > 30:
+            sideways += segments
+        else:
+            visible += segments
+    horizontal, vertical = _rulings(page)
+    pictures, small = _pictures(page, images)
+    return Page(
+        number=page.page_num,
+        width=page.width,
+        height=page.height,
+        segments=visible,
+        hidden=hidden,
+        sideways=sideways,
+        horizontal=horizontal,
+        vertical=vertical,
+        pictures=pictures,
+        guesses=[t for b in page.blocks or () if b.kind == "table" and (t := _guess(b))],
+        notes=list(_notes(page)),
+        garbled=bool(page.complexity and page.complexity.is_garbled),
+        small_pictures=small,
+    )
+
+
+def _segments(item: "TextItem") -> Iterator[Segment]:
+    """The item, cut where the gap between two words is wide."""
+    text = clean(item.text.translate(_LIGATURES))
+    if not text:
+        return
+    em = item.font_height or item.font_size or item.height * 0.8
+    if em < 2 < item.height:
+        em = item.height * 0.8
+    bold = (item.font_weight or 400) >= 600 or bool(_BOLD.search(item.font_name or ""))
+    x1, y1 = item.x + item.width, item.y + item.height
+    words = [
+        Word(w.x, w.y, w.x + w.width, w.y + w.height, clean(w.text.translate(_LIGATURES)))
+        for w in item.words
+    ]
+    cuts = [i for i in range(1, len(words)) if words[i].x0 - words[i - 1].x1 > CUT_GAP * em]
+    if not cuts:
+        yield Segment(item.x, item.y, x1, y1, text, em, bold, words)
+        return
+    for start, stop in zip([0, *cuts], [*cuts, len(words)], strict=True):
+        run = words[start:stop]
+        joined = " ".join(w.text for w in run).strip()
+        if joined:
+            yield Segment(run[0].x0, item.y, run[-1].x1, y1, joined, em, bold, run)
+
+
+def _is_hidden(item: "TextItem", page: "ParsedPage", dark: list[Area], has_images: bool) -> bool:
+    """Off the page, of no size, transparent, or white where nothing dark lies below."""
+    x, y = item.x + item.width / 2, item.y + item.height / 2
+    if not (-2 <= x <= page.width + 2 and -2 <= y <= page.height + 2):
+        return True
+    if item.height < MIN_TEXT_HEIGHT:
+        return True
+    color = (item.fill_color or "").lower()
+    if len(color) != 8:
+        return False
+    if color.startswith("00") and not has_images:
+        return True
+    if color.endswith("ffffff"):
+        return not has_images and not any(shape.holds(x, y, 2) for shape in dark)
+    return False
+
+
+def _dark_shapes(page: "ParsedPage") -> list[Area]:
+    if page.vector_graphics is None:
+        return []
+    found = []
+    for shape in page.vector_graphics.shapes:
+        color = (shape.fill_color or "ffffffff").lower()
+        if shape.fill and not color.endswith("ffffff") and not color.startswith("00"):
+            x, y, width, height = shape.bbox
+            if width > 4 and height > 4:
+                found.append(Area(x, y, x + width, y + height))
+    return found
+
+
+def _rulings(
+    page: "ParsedPage",
+) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
+    """Axis-parallel lines as (start, end, position): along x at y, and along y at x."""
+    horizontal, vertical = [], []
+    for line in page.vector_graphics.lines if page.vector_graphics else ():
+        if abs(line.y1 - line.y2) <= 2:
+            left, right = sorted((line.x1, line.x2))
+            horizontal.append((left, right, (line.y1 + line.y2) / 2))
+        elif abs(line.x1 - line.x2) <= 2:
+            top, bottom = sorted((line.y1, line.y2))
+            vertical.append((top, bottom, (line.x1 + line.x2) / 2))
+    return horizontal, vertical
+
+
+def _pictures(page: "ParsedPage", images: list[Any]) -> tuple[list[Picture], int]:
+    """Images worth keeping, and how many were too small: icons, bullets, rules."""
+    kept: list[Picture] = []
+    small = 0
+    for image in images:
+        box = image.bbox
+        if min(box.width, box.height) < 12 or box.width * box.height < 900:
+            small += 1
+        elif image.bytes:
+            x0, y0 = max(0.0, box.x), max(0.0, box.y)
+            x1 = min(page.width, box.x + box.width)
+            y1 = min(page.height, box.y + box.height)
+            if x1 > x0 and y1 > y0:
+                kept.append(Picture(x0, y0, x1, y1, data=image.bytes))
+    return kept, small
+
+
+def _guess(block: Any) -> Table | None:
+    """A table that the reader proposes from aligned text, its header row marked."""
+    header = [c.text for c in block.header or ()]
+    rows = [[c.text for c in row] for row in block.rows or ()]
+    grid = ([header] if any(h.strip() for h in header) else []) + rows
+    if block.bbox is None or not grid:
+        return None
+    first = 1 if grid[0] is header else 0
+    cells = [
+        TableCell(row=r, column=c, text=clean(text.translate(_LIGATURES)), header=r < first)
+        for r, row in enumerate(grid)
+        for c, text in enumerate(row)
+    ]
+    box = block.bbox
+    return Table(box.x, box.y, box.x + box.width, box.y + box.height, cells=cells)
+
+
+def _notes(page: "ParsedPage") -> Iterator[str]:
+    """Comments on the page and the values of its form fields, as text."""
+    seen = set()
+    for annotation in page.annotations or ():
+        text = clean(annotation.contents or "")
+        if text and annotation.subtype.lower() not in {"link", "widget"} and text not in seen:
+            seen.add(text)
+            yield text
+    for form in page.form_fields or ():
+        value = clean(form.value or "")
+        name = clean(form.alternate_name or form.name or "")
+        if value and form.type.lower() not in {"signature", "pushbutton"}:
+            yield f"{name}: {value}" if name else value
