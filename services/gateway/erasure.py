@@ -4,8 +4,12 @@ from libs.contracts.api.documents import ErasureReceipt
 from libs.contracts.events import ErasureRequested
 from libs.contracts.faults import WorldFault
 from libs.contracts.tokens import new_id
+from libs.runtime.answers import forget_answers
+from libs.runtime.deadletters import discard, list_letters
 from libs.runtime.telemetry import logger
 from services.gateway.deps import Deps
+
+LETTERS = 200
 
 log = logger("gateway.erasure")
 
@@ -40,3 +44,17 @@ async def begin_erasure(deps: Deps, namespace: str, document_id: str) -> Erasure
     except WorldFault as fault:
         log.warning("left to the reconciler", erasure_id=receipt.erasure_id, code=str(fault.code))
     return receipt
+
+
+async def forget(deps: Deps, namespace: str, document_id: str) -> None:
+    """Remove what the bus still holds of an erased document: answers and dead letters."""
+    await forget_answers(deps.bus, namespace)
+    after: int | None = 0
+    while after is not None:
+        page = await list_letters(
+            deps.bus, deps.stores.objects, namespace=namespace, after=after, limit=LETTERS
+        )
+        for letter in page.letters:
+            if letter.document_id == document_id:
+                await discard(deps.bus, letter.dead_letter_id)
+        after = page.next_after

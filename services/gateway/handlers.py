@@ -7,6 +7,7 @@ from libs.runtime.routes import event_address
 from libs.runtime.work import Work
 from services.gateway import dead_letters, upload_events
 from services.gateway.deps import Deps
+from services.gateway.erasure import forget
 from services.gateway.ledger import TERMINAL, ledger_entry, outcome_of
 from services.gateway.outcomes import announce_outcome
 from services.gateway.release import release_waiting
@@ -15,6 +16,7 @@ from services.gateway.release import release_waiting
 async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
     """Keep the ledger; when a job has ended, tell the world and let the next one begin."""
     if isinstance(event, DocumentErased):
+        await forget(deps, event.namespace, event.document_id)
         await announce_outcome(deps, _erased(event))
     entry = ledger_entry(event_address(deps.bus.prefix, event), event)
     if entry is None:

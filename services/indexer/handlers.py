@@ -1,9 +1,9 @@
 """What the indexer does with what it hears."""
 
 from libs.contracts.events import DocumentChunked, DocumentPublished, ErasureRequested
+from libs.runtime.corpus import write_document_file
 from libs.runtime.work import Work
 from services.indexer.collect import collect
-from services.indexer.corpus import write_document_file
 from services.indexer.deps import Deps
 from services.indexer.embed import embed_published
 from services.indexer.erase import erase

@@ -18,12 +18,12 @@ from libs.contracts.events import DocumentChunked, DocumentPublished, JobEvent, 
 from libs.contracts.faults import Code, StaleFault
 from libs.runtime.artefacts import load_json
 from libs.runtime.catalog.documents import Flip, RevisionRecord
+from libs.runtime.corpus import write_document_file
 from libs.runtime.graph.port import GraphNode
 from libs.runtime.index.port import Digest
 from libs.runtime.keys import revision_prefix
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.work import Work
-from services.indexer.corpus import write_document_file
 from services.indexer.deps import Deps
 from services.indexer.documents import index_documents
 from services.indexer.embed import embed_revision

@@ -4,6 +4,7 @@ from functools import partial
 
 from libs.contracts.api.search import PlanQuery
 from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
+from libs.runtime.answers import BUCKET
 from libs.runtime.service import Service, run
 from libs.runtime.streams import bucket_name
 from services.planner.cache import AnswerCache
@@ -17,7 +18,7 @@ def build(service: Service) -> None:
     """Wire the service."""
     stores, settings, bus = service.stores, service.settings, service.bus
     assert isinstance(settings, Settings)
-    bucket = bucket_name(settings.prefix, "searches")
+    bucket = bucket_name(settings.prefix, BUCKET)
     cache = AnswerCache(lambda: bus.js.key_value(bucket)) if settings.planner_cache else None
     workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
     gather = settings.planner_record_seconds

@@ -14,16 +14,18 @@ from nats.js.kv import KeyValue
 from pydantic import ValidationError
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
+from libs.runtime.answers import answer_key
 
 MAX_ENTRY_BYTES = 512 * 1024
 
 
 def cache_key(query: PlanQuery, corpus_version: int, fingerprint: str) -> str:
-    """sha256 over user, namespace, request and corpus version; `fingerprint` names settings
-    and models of this version of the software."""
+    """Namespace, then sha256 over user, request, corpus version and `fingerprint`, which
+    names settings and models of this version of the software."""
     request = query.request.model_dump(mode="json", by_alias=True)
     parts = [query.namespace, corpus_version, query.key_id, request, fingerprint]
-    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    digest = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return answer_key(query.namespace, digest)
 
 
 class AnswerCache:

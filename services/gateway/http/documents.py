@@ -17,6 +17,7 @@ from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.faults import CallerFault, Code
 from libs.contracts.tokens import Collection
 from libs.runtime.catalog.documents import DocumentRecord
+from libs.runtime.corpus import write_document_file
 from services.gateway.admission import accept, refuse_when_full
 from services.gateway.deps import Deps
 from services.gateway.erasure import begin_erasure
@@ -122,6 +123,7 @@ async def patch_document(
     changed = await deps.stores.catalog.documents.set_metadata(ns, document_id, merged)
     if changed is None:
         raise not_found("the document")
+    await write_document_file(deps.stores.catalog, deps.stores.objects, ns, document_id)
     return reply(await _view(deps, changed))
 
 
@@ -152,6 +154,7 @@ async def activate(
         raise CallerFault(
             Code.NOT_FOUND, f"no published revision {number} of this document is kept", 404
         )
+    await write_document_file(deps.stores.catalog, deps.stores.objects, ns, document_id)
     return reply(await _view(deps, await visible(deps, ns, document_id)))
 
 
