@@ -142,7 +142,8 @@ class ErasureSuite:
         assert await catalog.documents.set_dense(NS, "doc-1", 1, "e5") == version
         with pytest.raises(StaleFault):
             await catalog.chunks.stage(job.revn, chunks("late"), tree())
-        await catalog.jobs.record(entry(job, "indexer.published", state="published"))
+        assert await catalog.jobs.record(entry(job, "parser.failed", state="failed")) is None
+        assert await catalog.jobs.history(job.job_id) == []
         await catalog.runs.append([hit_of("doc-1")])
         assert await catalog.runs.hits(NS, "doc-1") == {}
         run = await catalog.runs.get(NS, "run-1")
@@ -172,6 +173,20 @@ class ErasureSuite:
         second = await catalog.documents.hide(NS, "doc-1", "erasure-2")
         assert second is not None
         assert second.erasure_id == "erasure-2"
+
+    async def test_a_new_life_that_never_began_is_none(self, catalog: Catalog) -> None:
+        await published(catalog, "doc-1")
+        await erase(catalog, "doc-1", "erasure-1")
+        before = await catalog.documents.get(NS, "doc-1")
+        job = await admitted(catalog, "doc-1", file_name="fresh.pdf")
+        await catalog.jobs.discard(job.job_id)
+        after = await catalog.documents.get(NS, "doc-1")
+        assert before is not None
+        assert after is not None
+        assert (after.state, after.file_name) == (before.state, "") == ("erased", "")
+        receipt = await catalog.documents.hide(NS, "doc-1", "erasure-2")
+        assert receipt is not None
+        assert receipt.erasure_id == "erasure-1"
 
     async def test_unfinished_erasures_are_found(self, catalog: Catalog) -> None:
         await published(catalog, "doc-1")

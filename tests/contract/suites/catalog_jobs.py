@@ -158,6 +158,25 @@ class JobAdmissionSuite:
         assert again.revision == 2
         assert again.revn > job.revn
 
+    async def test_discarding_leaves_an_unpublished_document_as_it_was(
+        self, catalog: Catalog
+    ) -> None:
+        async def state() -> tuple[str, str]:
+            document = await catalog.documents.get(NS, "doc-1")
+            assert document is not None
+            return document.state, document.file_name
+
+        first = await ready(catalog, "doc-1", file_name="first.pdf")
+        for _ in range(2):
+            second = await admitted(catalog, "doc-1", file_name="second.pdf")
+            assert await state() == ("pending", "second.pdf")
+            before = await catalog.jobs.get(NS, first.job_id)
+            assert before is not None
+            await catalog.jobs.discard(second.job_id)
+            expected = "pending" if before.state == "waiting" else "failed"
+            assert await state() == (expected, "first.pdf")
+            await catalog.jobs.record(entry(first, "parser.failed", state="failed"))
+
     async def test_a_job_with_its_source_is_not_discarded(self, catalog: Catalog) -> None:
         job = await ready(catalog)
         await catalog.jobs.discard(job.job_id)

@@ -23,6 +23,7 @@ from libs.runtime.catalog.sql.schema import (
     revision,
     section,
 )
+from libs.runtime.catalog.sql.tombstones import EMPTY, EMPTY_JOB
 
 
 def hide(
@@ -118,16 +119,7 @@ def finish(
     connection.execute(
         update(document)
         .where(of_document(document, namespace, row.document_id))
-        .values(
-            state="erased",
-            file_name="",
-            collection="default",
-            highest_published=0,
-            metadata="{}",
-            metadata_at=None,
-            inferred="{}",
-            updated_at=moment,
-        )
+        .values(**EMPTY, state="erased", updated_at=moment)
     )
     done = connection.execute(
         update(erasure)
@@ -154,20 +146,7 @@ def _forget(connection: Connection, namespace: str, document_id: str) -> None:
     for table in (revision, hit):
         connection.execute(delete(table).where(of_document(table, namespace, document_id)))
     connection.execute(
-        update(job)
-        .where(of_document(job, namespace, document_id))
-        .values(
-            file_name="",
-            media_type=None,
-            options="{}",
-            source=None,
-            error=None,
-            timings="{}",
-            announced_subject=None,
-            announced_body=None,
-            traceparent=None,
-            identity=None,
-        )
+        update(job).where(of_document(job, namespace, document_id)).values(EMPTY_JOB)
     )
 
 

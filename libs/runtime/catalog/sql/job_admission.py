@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, delete, exists, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events.base import ArtefactRef, now
@@ -208,25 +208,3 @@ def unchanged(
     )
     equal = source is not None and source.sha256 == sha256
     return job_record(row) if wanted and equal and not row.cancel_requested else None
-
-
-def discard(connection: Connection, job_id: str) -> None:
-    """See `JobStore.discard`: the number of the newest revision is free again."""
-    row = connection.execute(
-        delete(job)
-        .where(job.c.job_id == job_id, job.c.state == "waiting", job.c.source.is_(None))
-        .returning(job)
-    ).first()
-    if row is None:
-        return
-    connection.execute(delete(revision).where(revision.c.revn == row.revn))
-    this = of_document(document, row.namespace, row.document_id)
-    others = exists().where(of_document(job, row.namespace, row.document_id))
-    if connection.execute(select(others)).scalar_one():
-        connection.execute(
-            update(document)
-            .where(this, document.c.last_revision == row.revision)
-            .values(last_revision=row.revision - 1)
-        )
-    else:
-        connection.execute(delete(document).where(this))

@@ -27,6 +27,11 @@ _ENDS: dict[str, JobState] = {
     "indexer.published": "published",
     "indexer.superseded": "superseded",
 }
+_WITH_REVISION = (
+    select(job, revision.c.state.label("revision_state"))
+    .join(revision, revision.c.revn == job.c.revn)
+    .where(job.c.job_id == bindparam("job_id"))
+)
 _CHANGE = update(job).where(job.c.job_id == bindparam("this")).returning(job)
 _ADD_LINE = upsert(job_event).on_conflict_do_nothing(index_elements=["job_id", "event_id"])
 FINAL = ("published", "failed", "cancelled", "superseded")
@@ -38,12 +43,12 @@ def _change(connection: Connection, job_id: str, changes: dict[str, Any]) -> Row
 
 
 def record(connection: Connection, entry: LedgerEntry) -> JobRecord | None:
-    """See `JobStore.record`."""
-    row = connection.execute(select(job).where(job.c.job_id == entry.job_id)).first()
+    """See `JobStore.record`; the job of an erased revision takes no more events."""
+    row = connection.execute(_WITH_REVISION, {"job_id": entry.job_id}).first()
     if row is None:
         return None
     state = _next_state(row.state, entry)
-    if state == "cancelled" != row.state and _published(connection, row.revn):
+    if state == "cancelled" and row.revision_state == "published":
         state = row.state
     if not _add_line(connection, row, entry, state):
         return None
@@ -75,11 +80,6 @@ def _next_state(present: str, entry: LedgerEntry) -> str:
         return present
     rises = _RANK.get(wanted, 2) > _RANK[present]
     return wanted if rises else present
-
-
-def _published(connection: Connection, revn: int) -> bool:
-    state = select(revision.c.state).where(revision.c.revn == revn)
-    return connection.execute(state).scalar_one_or_none() == "published"
 
 
 def _add_line(connection: Connection, row: Row[Any], entry: LedgerEntry, state: str) -> bool:

@@ -18,7 +18,7 @@ from libs.runtime.catalog.jobs import (
     LedgerEntry,
     Standing,
 )
-from libs.runtime.catalog.sql import job_admission, job_ledger, job_release
+from libs.runtime.catalog.sql import job_admission, job_discard, job_ledger, job_release
 from libs.runtime.catalog.sql.database import Database, upsert
 from libs.runtime.catalog.sql.records import dump, job_record
 from libs.runtime.catalog.sql.schema import (
@@ -178,7 +178,7 @@ class SqlJobs:
 
     async def discard(self, job_id: str) -> None:
         """See the port."""
-        await self._database.write(job_admission.discard, job_id)
+        await self._database.write(job_discard.discard, job_id)
 
     async def release(self, per_namespace: int, limit: int) -> list[JobRecord]:
         """See the port; the write lock is taken only when something waits."""

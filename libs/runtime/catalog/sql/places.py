@@ -5,7 +5,12 @@ MAX_CHUNKS = 1 << _ORDER_BITS
 
 
 def place_of(revn: int, order: int) -> int:
-    """The key of a chunk: revisions one after another, each by order (below 2**24)."""
+    """The key of a chunk: revisions one after another, each by order.
+
+    `ValueError` for an order that no chunk can have.
+    """
+    if not 0 <= order < MAX_CHUNKS:
+        raise ValueError(f"{order} is no order of a chunk: at most {MAX_CHUNKS} in a revision")
     return (revn << _ORDER_BITS) + order
 
 

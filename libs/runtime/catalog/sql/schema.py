@@ -265,6 +265,7 @@ erasure = Table(
     Column("requested_at", UtcDateTime, nullable=False),
     Column("erased_at", UtcDateTime),
     Index(None, "state", "requested_at"),
+    Index(None, "namespace", "document_id"),
 )
 
 

@@ -18,7 +18,7 @@ from libs.contracts.artefacts.chunk import REFERENCE, Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.faults import Code, StaleFault
 from libs.runtime.catalog.sql.database import Database
-from libs.runtime.catalog.sql.places import MAX_CHUNKS, place_of
+from libs.runtime.catalog.sql.places import place_of
 from libs.runtime.catalog.sql.schema import (
     chunk,
     document,
@@ -54,12 +54,10 @@ def embedding_hash(text: str) -> str:
 
 
 def rows_of(revn: int, chunks: list[Chunk], root: NavSection) -> Staged:
-    """The rows to write; `ValueError` when an id or a place stands twice."""
+    """The rows to write; `ValueError` when an id or an order stands twice, or is none."""
     ids = [one.chunk_id for one in chunks]
     if len(set(ids)) < len(ids) or len({one.order for one in chunks}) < len(ids):
         raise ValueError(f"chunks of revision {revn} repeat an id or an order")
-    if any(not 0 <= one.order < MAX_CHUNKS for one in chunks):
-        raise ValueError(f"chunks of revision {revn} have an order beyond {MAX_CHUNKS}")
     chunk_rows = [_chunk_row(revn, one) for one in sorted(chunks, key=lambda one: one.order)]
     section_rows = list(_section_rows(revn, root))
     state = hashlib.sha256()

@@ -27,6 +27,9 @@ def upgrade() -> None:
         Column("erased_at", TIME),
         sa.PrimaryKeyConstraint("erasure_id", name=op.f("pk_erasure")),
     )
+    op.create_index(
+        op.f("ix_erasure_namespace_document_id"), "erasure", ["namespace", "document_id"]
+    )
     op.create_index(op.f("ix_erasure_state_requested_at"), "erasure", ["state", "requested_at"])
     op.create_table(
         "hit",
