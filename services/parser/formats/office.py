@@ -43,8 +43,8 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
         source = InputDocument(
             given.path, InputFormat(given.profile.format), backend, backend_options=options
         )
-        reader: Any = source._backend
-        if not source.valid or not reader.is_valid():
+        reader: Any = getattr(source, "_backend", None)
+        if reader is None or not source.valid or not reader.is_valid():
             raise DocumentFault(
                 Code.UNREADABLE, "the office file is damaged; open and save it again"
             )

@@ -11,6 +11,9 @@ from functools import cache
 from typing import Any
 
 PROGRESS_PARAGRAPHS = 200
+KOREAN_FORMATS = frozenset(
+    {"ganada", "chosung", "koreanDigital", "koreanDigital2", "koreanCounting"}
+)
 _PLACE = re.compile(r"%([1-9])")
 _GANADA = "가나다라마바사아자차카타파하"
 _CHOSUNG = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
@@ -22,7 +25,7 @@ def korean_number(value: int, form: str) -> str | None:
     """A counter in one of Word's Korean number formats, or None for any other format.
 
     Formats as in ECMA-376 17.18.59 (ST_NumberFormat): ganada, chosung, koreanDigital,
-    koreanDigital2, koreanCounting, koreanLegal.
+    koreanDigital2, koreanCounting.
     """
     if form == "ganada" and value > 0:
         return _GANADA[(value - 1) % len(_GANADA)]
@@ -126,21 +129,36 @@ def _backend_class() -> type[Any]:
             self.started_numids.add(numid)
             for known in [k for k in counters if k[0] == key and k[1] > ilevel]:
                 del counters[known]
+            return self._written(numid, ilevel, lambda at: counters.get((key, at)))
+
+        def _has_visible_numbering_format(self, numid: int, ilevel: int) -> bool:
+            korean = self._get_level_num_fmt(numid, ilevel) in KOREAN_FORMATS
+            return korean or super()._has_visible_numbering_format(numid, ilevel)
+
+        def _build_enum_marker(self, numid: int, ilevel: int) -> str:
+            if self._get_level_num_fmt(numid, ilevel) not in KOREAN_FORMATS:
+                return str(super()._build_enum_marker(numid, ilevel))
+            return self._written(numid, ilevel, lambda at: self.list_counters.get((numid, at)))
+
+        def _written(self, numid: int, ilevel: int, counter: Callable[[int], int | None]) -> str:
+            """The level's pattern with each `%n` replaced by the counter of level n."""
             level = self._get_level_element(numid, ilevel)
             pattern = level.find(f"{word._W_NS_CLARK}lvlText") if level is not None else None
             template = (pattern.get(self.XML_KEY) if pattern is not None else None) or ""
             legal = level is not None and level.find(f"{word._W_NS_CLARK}isLgl") is not None
 
-            def written(place: re.Match[str]) -> str:
+            def number(place: re.Match[str]) -> str:
                 at = int(place[1]) - 1
-                value = counters.get((key, at), self._get_start_value(numid, at))
+                value = counter(at)
+                if value is None:
+                    value = self._get_start_value(numid, at)
                 form = self._get_level_num_fmt(numid, at) or "decimal"
-                if legal:
-                    return str(value)
-                known = korean_number(value, form)
-                return known if known is not None else word._format_enum_counter(value, form)
+                known = None if legal else korean_number(value, form)
+                if known is not None or legal:
+                    return known or str(value)
+                return str(word._format_enum_counter(value, form))
 
-            return _PLACE.sub(written, template).strip()
+            return _PLACE.sub(number, template).strip()
 
         def _abstract(self, numid: int) -> str:
             try:
