@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,16 @@ def test_scripts_are_executable_and_well_formed(script: str) -> None:
 def test_nothing_names_an_address_of_a_package_index() -> None:
     for name in ("constraints.txt", "pyproject.toml", "Makefile", ".ci/run"):
         assert "://" not in (ROOT / name).read_text(), name
+
+
+def test_the_clients_own_package_holds_the_client_and_the_contracts_whole() -> None:
+    stated = tomllib.loads((ROOT / "libs" / "client" / "pyproject.toml").read_text())
+    found = {"libs"}
+    for part in ("client", "contracts"):
+        for module in (ROOT / "libs" / part).rglob("__init__.py"):
+            found.add(".".join(module.parent.relative_to(ROOT).parts))
+    assert set(stated["tool"]["setuptools"]["packages"]) == found
+    needed = set(stated["project"]["dependencies"])
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert needed <= set(whole["dependencies"])
+    assert stated["project"]["version"] == whole["version"]
