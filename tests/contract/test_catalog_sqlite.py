@@ -1,12 +1,10 @@
 """The catalog's conformance suites over SQLite."""
 
-import shutil
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
-from libs.runtime.catalog.sql import SqlCatalog, open_catalog, upgrade
+from libs.runtime.catalog.sql import SqlCatalog, open_catalog
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
 from tests.contract.suites.catalog_erasure import ErasureSuite
@@ -15,25 +13,16 @@ from tests.contract.suites.catalog_keys import KeyStoreSuite
 from tests.contract.suites.catalog_ledger import JobLedgerSuite
 from tests.contract.suites.catalog_races import CatalogRaceSuite
 from tests.contract.suites.catalog_runs import RunStoreSuite
-from tests.support.catalogs import fast_folder
-
-
-@pytest.fixture(scope="module")
-async def empty_database() -> AsyncIterator[Path]:
-    """A migrated database without rows, to be copied."""
-    with fast_folder() as folder:
-        await upgrade(f"sqlite:{folder / 'empty.db'}")
-        yield folder / "empty.db"
+from tests.support.catalogs import fast_folder, fresh_database
 
 
 class Sqlite:
     """A database a test, and two catalogs over it, as two services would have them."""
 
     @pytest.fixture
-    def url(self, empty_database: Path) -> Iterator[str]:
+    async def url(self) -> AsyncIterator[str]:
         with fast_folder() as folder:
-            shutil.copy(empty_database, folder / "catalog.db")
-            yield f"sqlite:{folder / 'catalog.db'}"
+            yield await fresh_database(folder)
 
     @pytest.fixture
     def opening(self, url: str) -> str:

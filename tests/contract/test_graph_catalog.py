@@ -4,18 +4,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from libs.runtime.catalog.sql import open_catalog, upgrade
+from libs.runtime.catalog.sql import open_catalog
 from libs.runtime.graph.sql import MAX_KEYWORDS, CatalogGraph
 from tests.contract.suites.graph import GraphStoreSuite, node
-from tests.support.catalogs import NS, fast_folder
+from tests.support.catalogs import NS, fast_folder, fresh_database
 
 
 class TestCatalogGraph(GraphStoreSuite):
     @pytest.fixture
     async def graph(self) -> AsyncIterator[CatalogGraph]:
         with fast_folder() as folder:
-            await upgrade(f"sqlite:{folder / 'catalog.db'}")
-            graph = CatalogGraph(open_catalog(f"sqlite:{folder / 'catalog.db'}"))
+            graph = CatalogGraph(open_catalog(await fresh_database(folder)))
             yield graph
             await graph.close()
 

@@ -17,6 +17,7 @@ from libs.contracts.events.base import ArtefactRef
 from libs.runtime.catalog.documents import Flip, FlipOutcome
 from libs.runtime.catalog.jobs import Admission, JobRecord, LedgerEntry
 from libs.runtime.catalog.port import Catalog
+from libs.runtime.catalog.sql import upgrade
 
 NS = "acme"
 OTHER = "globex"
@@ -31,6 +32,21 @@ def fast_folder() -> Iterator[Path]:
         yield Path(folder)
     finally:
         shutil.rmtree(folder)
+
+
+_empty: bytes | None = None
+
+
+async def fresh_database(folder: Path) -> str:
+    """The URL of a new catalog without rows; only the first one is migrated."""
+    global _empty
+    path = folder / "catalog.db"
+    if _empty is None:
+        await upgrade(f"sqlite:{path}")
+        _empty = path.read_bytes()
+    else:
+        path.write_bytes(_empty)
+    return f"sqlite:{path}"
 
 
 def ref(text: str = "bytes") -> ArtefactRef:

@@ -9,15 +9,15 @@ from sqlalchemy import Connection, exc, insert, select
 
 from libs.contracts.events.base import now
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.catalog.sql import SqlCatalog, open_catalog, upgrade
+from libs.runtime.catalog.sql import SqlCatalog, open_catalog
 from libs.runtime.catalog.sql.database import Database, sqlite_path
 from libs.runtime.catalog.sql.schema import namespace
-from tests.support.catalogs import fast_folder
+from tests.support.catalogs import fast_folder, fresh_database
 
 
 @pytest.fixture
 async def catalog(path: Path) -> AsyncIterator[SqlCatalog]:
-    await upgrade(f"sqlite:{path}")
+    await fresh_database(path.parent)
     catalog = SqlCatalog(Database(path, busy_seconds=0.05))
     yield catalog
     await catalog.close()
