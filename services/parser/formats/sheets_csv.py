@@ -54,7 +54,8 @@ def sniff(text: str) -> str:
         if not widths or max(widths) < 2:
             continue
         usual = max(set(widths), key=widths.count)
-        score = widths.count(usual) / len(widths) * min(usual, 20) if usual > 1 else 0.0
+        share = widths.count(usual) / len(widths)
+        score = share**2 * min(usual, 20) if usual > 1 else 0.0
         if score > best_score:
             best, best_score = delimiter, score
     return best

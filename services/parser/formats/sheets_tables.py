@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.rows import TableCell
@@ -11,6 +11,7 @@ from services.parser.formats.tables import split_body
 
 ROWS_A_PIECE = 50
 COLUMNS_A_PIECE = 40
+MAX_CUTS = 40
 MAX_CELLS = 500_000
 """Cells of one workbook that are kept: what one process can hold as rows."""
 _NUMBER = re.compile(r"[-+(]?\s*[$€£¥₩]?\s*[0-9][0-9,.\s]*%?\)?(?:[eE][-+]?[0-9]+)?")
@@ -50,58 +51,57 @@ def add_sheet(rows: Rows, sheet: Sheet, *, heading: bool = True) -> None:
 
     Hidden rows and columns go into rows of their own, marked hidden.
     """
-    hidden = {
-        place
-        for place in sheet.cells
-        if place[0] in sheet.hidden_rows or place[1] in sheet.hidden_columns
-    }
+    hidden = {p for p in sheet.cells if p[0] in sheet.hidden_rows or p[1] in sheet.hidden_columns}
     if not (sheet.cells or sheet.texts or sheet.images or sheet.notes):
         return
     if heading:
         rows.heading(sheet.name, 1, evidence="markup", hidden=sheet.hidden)
-    shown = {p: t for p, t in sheet.cells.items() if p not in hidden}
-    for region in regions(shown, sheet.merged):
-        _add_region(rows, sheet, region, shown, hidden=sheet.hidden)
-    if hidden:
-        cells = {p: t for p, t in sheet.cells.items() if p in hidden}
-        for region in regions(cells, sheet.merged):
-            _add_region(rows, sheet, region, cells, hidden=True)
+    spans = {(m[0], m[1]): (m[2], m[3]) for m in sheet.merged}
+    for region in regions(sheet.cells, sheet.merged):
+        shown = _cells_of(sheet, spans, [p for p in region if p not in hidden])
+        _add_region(rows, shown, lists=heading, hidden=sheet.hidden)
+        unseen = _cells_of(sheet, spans, [p for p in region if p in hidden])
+        _add_region(rows, unseen, lists=heading, hidden=True)
     if hidden or sheet.hidden:
         rows.note("hidden_text", "hidden sheets, rows or columns are kept out of evidence")
 
 
-def regions(cells: dict[Place, str], merged: list[Area]) -> list[Area]:
-    """The bounding boxes of areas parted by blank rows and columns, from the top left.
+def regions(cells: Iterable[Place], merged: list[Area]) -> list[list[Place]]:
+    """The cells in groups parted by blank rows and columns, from the top left.
 
     Only filled cells are looked at, so a sheet that claims a billion cells costs nothing.
     """
     spans = {(top, left): (bottom, right) for top, left, bottom, right in merged}
     boxes = [(r, c, *spans.get((r, c), (r, c))) for r, c in cells]
-    return _with_heads(sorted(_parted(boxes, 0))) if boxes else []
+    if not boxes:
+        return []
+    parted = sorted(_parted(boxes, 0, 0), key=lambda group: min(group)[:2])
+    heads: dict[tuple[int, int, int], list[Area]] = {}
+    joined: list[list[Area]] = []
+    for group in parted:
+        top, left, bottom, right = _bounds(group)
+        head = heads.pop((top - 2, left, right), None)
+        if head is not None:
+            # a single row one blank row above a region of the same columns is its header
+            head += group
+            continue
+        joined.append(group)
+        if top == bottom and left < right:
+            heads[(bottom, left, right)] = group
+    return [[(r, c) for r, c, _, _ in group] for group in joined]
 
 
-def _with_heads(found: list[Area]) -> list[Area]:
-    """A single row one blank row above a region of the same columns is its header."""
-    joined: list[Area] = []
-    for area in found:
-        above = next(
-            (
-                a
-                for a in joined
-                if a[0] == a[2] and a[1] < a[3] and a[1::2] == area[1::2] and area[0] - a[2] == 2
-            ),
-            None,
-        )
-        if above is not None:
-            joined[joined.index(above)] = (above[0], above[1], area[2], area[3])
-        else:
-            joined.append(area)
-    return joined
+def _bounds(boxes: list[Area]) -> Area:
+    return (
+        min(b[0] for b in boxes),
+        min(b[1] for b in boxes),
+        max(b[2] for b in boxes),
+        max(b[3] for b in boxes),
+    )
 
 
-def _parted(boxes: list[Area], tried: int) -> list[Area]:
-    """Cut along blank rows, then columns, until neither cuts."""
-    axis = tried % 2
+def _parted(boxes: list[Area], axis: int, depth: int) -> list[list[Area]]:
+    """Cut along blank rows (axis 0), then columns, until neither cuts."""
     boxes.sort(key=lambda b: b[axis])
     groups: list[list[Area]] = []
     reach = -2
@@ -110,70 +110,59 @@ def _parted(boxes: list[Area], tried: int) -> list[Area]:
             groups.append([])
         groups[-1].append(box)
         reach = max(reach, box[axis + 2])
-    if len(groups) == 1 and tried >= 1:
-        return [
-            (
-                min(b[0] for b in boxes),
-                min(b[1] for b in boxes),
-                max(b[2] for b in boxes),
-                max(b[3] for b in boxes),
-            )
-        ]
-    if len(groups) == 1:
-        return _parted(boxes, tried + 1)
-    # a cut on one axis may open one on the other; each cut makes the groups smaller
-    return [area for group in groups for area in _parted(group, 1 - axis)]
+    if depth > MAX_CUTS or (len(groups) == 1 and depth and axis):
+        return [boxes]
+    return [part for group in groups for part in _parted(group, 1 - axis, depth + 1)]
 
 
-def _add_region(
-    rows: Rows, sheet: Sheet, region: Area, cells: dict[Place, str], *, hidden: bool
-) -> None:
-    table = _cells_of(sheet, region, cells)
+def _add_region(rows: Rows, table: list[TableCell], *, lists: bool, hidden: bool) -> None:
+    """A region as table pieces; a single cell, or (`lists`) a column of words, as paragraphs."""
+    if not table:
+        return
     caption = None
+    wide = max(c.column + c.column_span for c in table)
     words = not any(looks_numeric(c.text) for c in table)
-    if len(table) == 1 or (region[1] == region[3] and words):
+    if len(table) == 1 or (lists and wide == 1 and words):
         for cell in table:
             rows.add("paragraph", cell.text, hidden=hidden)
         return
     first = [c for c in table if c.row == 0]
-    wide = max(c.column + c.column_span for c in table)
     if len(first) == 1 and wide > 1 and sum(1 for c in table if c.row == 1) > 1:
         caption = first[0].text
         rows.add("caption", caption, hidden=hidden)
         table = [c.model_copy(update={"row": c.row - 1}) for c in table if c.row > 0]
-    table = _with_header(table, sheet, region)
+    table = _with_header(table)
     for part in _columns(table):
         for piece in split_body(part, ROWS_A_PIECE):
             rows.table(piece, caption=caption, hidden=hidden)
 
 
-def _cells_of(sheet: Sheet, region: Area, cells: dict[Place, str]) -> list[TableCell]:
-    """The region's filled cells, its wholly hidden rows and columns closed up."""
-    top, left, bottom, right = region
-    spans = {(m[0], m[1]): m for m in sheet.merged}
-    inside = sorted(p for p in cells if top <= p[0] <= bottom and left <= p[1] <= right)
-    used_rows = sorted({p[0] for p in inside})
-    used_columns = sorted({p[1] for p in inside})
+def _cells_of(
+    sheet: Sheet, spans: dict[Place, tuple[int, int]], places: list[Place]
+) -> list[TableCell]:
+    """The cells at these places, rows and columns without any closed up."""
+    used_rows = sorted({p[0] for p in places})
+    used_columns = sorted({p[1] for p in places})
     made = []
-    for r, c in inside:
-        _, _, low, far = spans.get((r, c), (r, c, r, c))
+    for r, c in sorted(places):
+        low, far = spans.get((r, c), (r, c))
         row, column = bisect_right(used_rows, r) - 1, bisect_right(used_columns, c) - 1
-        row_span = max(1, bisect_right(used_rows, low) - 1 - row + 1)
-        column_span = max(1, bisect_right(used_columns, far) - 1 - column + 1)
+        row_span = max(1, bisect_right(used_rows, low) - row)
+        column_span = max(1, bisect_right(used_columns, far) - column)
         made.append(
             TableCell.model_construct(
                 row=row,
                 column=column,
                 row_span=row_span,
                 column_span=column_span,
-                text=cells[(r, c)],
+                text=sheet.cells[(r, c)],
                 header=False,
             )
         )
     return made
 
 
-def _with_header(table: list[TableCell], sheet: Sheet, region: Area) -> list[TableCell]:
+def _with_header(table: list[TableCell]) -> list[TableCell]:
     """The first row is a header when it holds words and something below holds none.
 
     Header cells that span columns take the rows below them along.
