@@ -1,0 +1,1 @@
+"""Measuring Groundwire: how well it parses, and how well it finds."""

@@ -1,0 +1,1 @@
+"""Measuring the parser: metrics, sets, engines, and the report."""
