@@ -23,6 +23,7 @@ from libs.contracts.events import (
 from libs.contracts.events.base import ArtefactRef
 from libs.contracts.faults import CallerFault, Code, DocumentFault, WorldFault
 from libs.contracts.subjects import CONTROL_CANCEL, PROFILE, PUBLISH, QUERY_PLAN, STREAMS, Stage
+from libs.runtime import heartbeat
 from libs.runtime.routes import stream_name
 from libs.runtime.service import Service
 from libs.runtime.settings import Settings
@@ -259,6 +260,49 @@ async def test_cancel_ends_work_within_two_seconds(make, polite: bool) -> None:
     await service.bus.publish(CONTROL_CANCEL, CancelJob(job_id="job-1"), job="job-1")
     event = await asyncio.wait_for(failed.get(), 2)
     assert event.code is Code.CANCELLED
+    await until(lambda: _is_zero(pending(make, "profiler")))
+
+
+async def test_a_long_handler_keeps_its_message_while_it_moves(make) -> None:
+    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    calls: list[int] = []
+    ended = asyncio.Event()
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(work.deliveries)
+        for _ in range(25):
+            await asyncio.sleep(0.1)
+            work.progress()
+        ended.set()
+
+    service = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, handle, workers=2),
+        ack_wait_seconds=1.0,
+    )
+    await service.bus.announce(accepted())
+    await asyncio.wait_for(ended.wait(), 10)
+    await until(lambda: _is_zero(pending(make, "profiler")))
+    assert calls == [1]
+
+
+async def test_a_handler_that_hangs_loses_its_message_to_another(make, monkeypatch) -> None:
+    monkeypatch.setattr(heartbeat, "STALL_SECONDS", 0.5)
+    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    calls: list[int] = []
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(work.deliveries)
+        if work.deliveries == 1:
+            await asyncio.Event().wait()
+
+    service = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, handle, workers=2),
+        ack_wait_seconds=1.0,
+    )
+    await service.bus.announce(accepted())
+    await until(lambda: calls == [1, 2], 10)
     await until(lambda: _is_zero(pending(make, "profiler")))
 
 

@@ -14,6 +14,8 @@ from tests.support.nats import until
 from tests.support.stack import NAMESPACE, Stack
 
 FILES = of_every_format()
+SLOW = {"old_newspaper.png", "2206.01062_pg3.pdf"}
+"""A scan whose OCR takes minutes on a busy machine, and an encrypted file."""
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "parsing"
 
 
@@ -161,7 +163,7 @@ def test_real_files_of_all_formats_are_published(stack: Stack) -> None:
         *sorted((DATA / "opendataloader-rerendered" / "pdfs").glob("*.pdf"))[:4],
     ]
     suffixes = {".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".md", ".html", ".png", ".jpg", ".odt"}
-    files = [p for p in wanted if p.suffix in suffixes and "password" not in str(p)]
+    files = [p for p in wanted if p.suffix in suffixes and p.name not in SLOW]
     files = [p for n, p in enumerate(files) if n % 2 == 0 or p.suffix in {".pptx", ".png", ".jpg"}]
     assert len(files) >= 30
     jobs = {p: stack.upload(p.name, p.read_bytes())["job_id"] for p in files}

@@ -95,8 +95,11 @@ def test_metrics_count_deliveries(watched: tuple[Stack, Collector]) -> None:
     stack.ingest("another.md", b"# Another\n\nOne more page.\n")
     _, port = stack.services()["indexer"]
     text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
-    line = next(
-        li for li in text.splitlines()
-        if li.startswith("groundwire_messages_total{") and 'consumer="indexer"' in li and "done" in li
-    )  # fmt: skip
-    assert float(line.rsplit(" ", 1)[1]) >= 1
+    done = [
+        line
+        for line in text.splitlines()
+        if line.startswith("groundwire_messages_total{")
+        and 'consumer="indexer"' in line
+        and 'outcome="done"' in line
+    ]
+    assert float(done[0].rsplit(" ", 1)[1]) >= 1

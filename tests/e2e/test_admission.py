@@ -1,0 +1,62 @@
+"""Many jobs at once: the rest wait visibly, too many are refused, and any can be cancelled."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.stack import Stack, running_stack
+
+
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[Stack]:
+    with running_stack(
+        GROUNDWIRE_JOBS_PER_NAMESPACE="2", GROUNDWIRE_MAX_WAITING="6", GROUNDWIRE_EMBEDDER="none"
+    ) as running:
+        yield running
+
+
+def body(number: int) -> bytes:
+    return f"# Note {number}\n\nText of note {number}.\n".encode() * 200
+
+
+def test_the_rest_wait_and_too_many_are_refused(narrow: Stack) -> None:
+    accepted, refused = [], None
+    with narrow.client() as client:
+        for number in range(40):
+            answer = client.post(
+                f"{narrow.base}/documents", files={"file": (f"n{number}.md", body(number))}
+            )
+            if answer.status_code == 429:
+                refused = answer
+                break
+            accepted.append(answer.json()["job_id"])
+        assert refused is not None, "the queue was never full"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert refused.json()["code"] == "too_many_requests"
+        waiting = client.get(f"{narrow.base}/jobs", params={"state": "waiting"}).json()["items"]
+        assert waiting
+        running = client.get(f"{narrow.base}/jobs", params={"state": "running"}).json()["items"]
+        assert len(running) <= 2
+    for job_id in accepted:
+        assert narrow.wait(job_id)["state"] == "published"
+
+
+def test_a_waiting_and_a_running_job_are_cancelled_within_two_seconds(narrow: Stack) -> None:
+    long = b"# Long\n\n" + b"\n\n".join(
+        b"A sentence of the long text %d." % n for n in range(150_000)
+    )
+    jobs = [narrow.upload(f"long-{n}.md", long + b"%d" % n)["job_id"] for n in range(3)]
+    deadline = time.monotonic() + 20
+    while narrow.get(f"/jobs/{jobs[0]}").json()["stage"] == "gateway":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    for job_id in jobs:
+        started = time.monotonic()
+        with narrow.client() as client:
+            assert client.post(f"{narrow.base}/jobs/{job_id}/cancel").status_code in (200, 202)
+        job = narrow.wait(job_id, 10)
+        assert job["state"] == "cancelled"
+        assert time.monotonic() - started < 2
+    found = narrow.search("sentence of the long text", top_k=50)["evidence"]
+    assert not [e for e in found if e["source_file_name"].startswith("long-")]
