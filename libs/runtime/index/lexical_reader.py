@@ -5,14 +5,15 @@ import threading
 from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import tantivy
 
 from libs.contracts.artefacts.chunk import ChunkType, digest_ids
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.index import queries
+from libs.runtime.index import identity, queries
 from libs.runtime.index.port import (
     EMPTY_DIGEST,
     Digest,
@@ -21,21 +22,21 @@ from libs.runtime.index.port import (
     LexicalQuery,
     Scope,
 )
-from libs.runtime.index.schema import CHUNK_TYPES, open_folder, read, to_place
+from libs.runtime.index.schema import CHUNK_TYPES, ORDER_BITS, open_folder, read, tenant, to_place
 
 _SMALL_SCOPE = 64
 _FIRST_WINDOW = 64
 _OVERFETCH = 4
-_GROWTH = 16
+_GROWTH = 8
 _TIE = 2e-6
+_BY_RANK = itemgetter(0, 1)
 
 
 class Candidate(NamedTuple):
-    """A document that may be a hit; the first three fields sort best first, ties by place."""
+    """A document that may be a hit; the first two fields sort best first, ties by place."""
 
     minus_score: float
-    revn: int
-    order: int
+    place: int
     address: tantivy.DocAddress
 
 
@@ -66,18 +67,18 @@ class LexicalReader:
         matching = queries.words(view.searcher, view.schema, channel, query.tokens)
         if matching is None:
             return []
-        ranked = itertools.islice(_ranked(view, matching, scope, limit), limit)
+        ranked = list(itertools.islice(_ranked(view, matching, scope, limit), limit))
+        ids = _chunk_ids(view.searcher, [c.address for c in ranked])
         return [
-            Hit(c.revn, c.order, read(view.searcher.doc(c.address)).chunk_id, -c.minus_score)
-            for c in ranked
+            Hit(*to_place(c.place), chunk_id, -c.minus_score)
+            for c, chunk_id in zip(ranked, ids, strict=True)
         ]
 
     def digest(self, namespace: str, revn: int) -> Digest:
         """Count and digest of the revision's chunk ids."""
         if (view := self._view()) is None:
             return EMPTY_DIGEST
-        found = _revision(view, namespace, revn)
-        ids = [read(view.searcher.doc(address)).chunk_id for address in found]
+        ids = _chunk_ids(view.searcher, _revision(view, namespace, revn))
         return Digest(len(ids), digest_ids(ids))
 
     def types(self, namespace: str, revn: int) -> dict[int, ChunkType]:
@@ -85,10 +86,10 @@ class LexicalReader:
         if (view := self._view()) is None:
             return {}
         found = _revision(view, namespace, revn)
-        places = view.searcher.fast_field_values("place", found)
-        codes = view.searcher.fast_field_values("type", found)
+        places = _numbers(view.searcher, "place", found)
+        codes = _numbers(view.searcher, "type", found)
         return {
-            to_place(int(place or 0)).order: CHUNK_TYPES[int(code or 0)]
+            to_place(place).order: CHUNK_TYPES[code]
             for place, code in zip(places, codes, strict=True)
         }
 
@@ -111,21 +112,35 @@ def _revision(view: _View, namespace: str, revn: int) -> list[tantivy.DocAddress
     return queries.addresses(view.searcher, queries.revision(view.schema, namespace, revn))
 
 
+def _numbers(
+    searcher: tantivy.Searcher, field: str, addresses: list[tantivy.DocAddress]
+) -> list[int]:
+    return cast(list[int], searcher.fast_field_values(field, addresses))
+
+
+def _chunk_ids(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) -> list[str]:
+    tags, *parts = (_numbers(searcher, f, addresses) for f in (identity.TAG, *identity.HASH))
+    return [
+        identity.from_columns(tag, hashed) or read(searcher.doc(address)).chunk_id
+        for tag, hashed, address in zip(tags, zip(*parts, strict=True), addresses, strict=True)
+    ]
+
+
 def _search_terms(view: _View, query: LexicalQuery, scope: Scope, limit: int) -> list[Hit]:
     """Candidates are verified, best first, until no later one can enter the first `limit`."""
     terms = queries.substrings(view.searcher, query)
     if not terms:
         return []
     matching = queries.candidates(view.schema, terms)
-    best: list[tuple[float, int, int, str]] = []
+    best: list[tuple[float, int, str]] = []
     for candidate in _ranked(view, matching, scope, limit, constant=len(terms) == 1):
-        if len(best) >= limit and best[limit - 1][:3] <= candidate[:3]:
+        if len(best) >= limit and best[limit - 1][:2] <= candidate[:2]:
             break
         stored = read(view.searcher.doc(candidate.address))
         score = sum(term.weight for term in terms if term.text in stored.text)
         if score:
-            insort(best, (-score, candidate.revn, candidate.order, stored.chunk_id))
-    return [Hit(revn, order, chunk, -minus / 16) for minus, revn, order, chunk in best[:limit]]
+            insort(best, (-score, candidate.place, stored.chunk_id))
+    return [Hit(*to_place(place), chunk, -minus / 16) for minus, place, chunk in best[:limit]]
 
 
 def _ranked(
@@ -133,31 +148,46 @@ def _ranked(
 ) -> Iterator[Candidate]:
     """Documents of the scope that match, by falling score, ties by place.
 
-    More are fetched than wanted, since some are of other revisions. When those do not
-    suffice the engine itself filters by revision: slower, but only what counts comes.
-    Documents that tie with the last one fetched are held back until all such are there.
-    `constant` says that all scores are the same: then the engine orders by place.
+    More is fetched than wanted, since some are of other revisions; the namespace and the
+    types are left to the engine unless most documents pass, for it ranks fastest without
+    filters. When that does not suffice the engine filters by revision, and only what
+    counts comes. Documents that tie with the last one fetched are held back until all
+    such are there. `constant` says that all scores are the same: then the engine orders
+    by place.
     """
     searcher = view.searcher
-    filtered = len(scope.revns) <= _SMALL_SCOPE
+    exact = len(scope.revns) <= _SMALL_SCOPE
     window = max(_FIRST_WINDOW, limit * _OVERFETCH)
-    seen: set[tuple[int, int]] = set()
+    seen: set[int] = set()
     while searcher.num_docs:
-        bounded = queries.within(view.schema, query, scope, revns=filtered)
+        bounded = query
+        if exact or not queries.prevails(searcher, scope):
+            bounded = queries.within(view.schema, query, scope, revns=exact)
         fetched = _fetch(searcher, bounded, min(window, searcher.num_docs), constant=constant)
         exhausted = len(fetched) < window
-        inside = [c for c in fetched if c.revn in scope.revns]
+        inside = fetched if exact else _inside(searcher, fetched, scope)
         if not exhausted and not constant:
             last = fetched[-1].minus_score
             inside = [c for c in inside if c.minus_score < last]
-        for candidate in sorted(inside, key=lambda c: c[:3]):
-            if (place := (candidate.revn, candidate.order)) not in seen:
-                seen.add(place)
+        for candidate in sorted(inside, key=_BY_RANK):
+            if candidate.place not in seen:
+                seen.add(candidate.place)
                 yield candidate
         if exhausted:
             return
-        filtered = True
+        exact = True
         window *= _GROWTH
+
+
+def _inside(searcher: tantivy.Searcher, fetched: list[Candidate], scope: Scope) -> list[Candidate]:
+    """Those of the scope's namespace and revisions."""
+    owner = tenant(scope.namespace)
+    owners = _numbers(searcher, "tenant", [c.address for c in fetched])
+    return [
+        candidate
+        for candidate, of in zip(fetched, owners, strict=True)
+        if of == owner and candidate.place >> ORDER_BITS in scope.revns
+    ]
 
 
 def _fetch(
@@ -168,24 +198,22 @@ def _fetch(
         hits = searcher.search(
             query, window, count=False, order_by_field="place", order=tantivy.Order.Asc
         ).hits
-        return [Candidate(0.0, *to_place(place), address) for place, address in hits]
+        return [Candidate(0.0, place, address) for place, address in hits]
     hits = searcher.search(query, window, count=False).hits
-    places = searcher.fast_field_values("place", [address for _, address in hits])
+    addresses = [address for _, address in hits]
+    places = _numbers(searcher, "place", addresses)
     scores = _tied([score for score, _ in hits])
-    return [
-        Candidate(-score, *to_place(int(place or 0)), address)
-        for score, (_, address), place in zip(scores, hits, places, strict=True)
-    ]
+    return list(map(Candidate, scores, places, addresses))
 
 
 def _tied(falling: list[float]) -> list[float]:
-    """Scores with true ties: sums that differ only in the last bits of the engine's 32
-    become the highest of them."""
+    """Falling scores, negated, with true ties: sums that differ only in the last bits of
+    the engine's 32 become the highest of them."""
     tied: list[float] = []
     previous = lead = float("inf")
     for score in falling:
         if score < previous * (1 - _TIE):
             lead = score
-        tied.append(lead)
+        tied.append(-lead)
         previous = score
     return tied

@@ -15,7 +15,7 @@ from libs.runtime.index.schema import TYPE_CODES, index_tokens, revision_key
 from libs.runtime.index.tokenizer import MAX_TERMS, fold
 
 MAX_TOKENS = 64
-MAX_GRAMS = 8
+MAX_GRAMS = 5
 _LOOKED_AT = 64
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 
@@ -80,6 +80,12 @@ def within(
         filters.append(tantivy.Query.term_set_query(schema, "revn", sorted(scope.revns)))
     unscored = [(_MUST, tantivy.Query.boost_query(f, 0.0)) for f in filters]
     return tantivy.Query.boolean_query([(_MUST, query), *unscored])
+
+
+def prevails(searcher: tantivy.Searcher, scope: Scope) -> bool:
+    """Whether most of what the index holds passes the scope's namespace and types."""
+    own = searcher.doc_freq("namespace", scope.namespace)
+    return scope.chunk_types is None and own * 2 >= searcher.num_docs
 
 
 def revision(schema: tantivy.Schema, namespace: str, revn: int) -> tantivy.Query:

@@ -3,10 +3,12 @@
 `content` and `path` hold our tokens, joined by spaces and split again at spaces. `term`
 holds the character bigrams and trigrams of the folded text, to find what may contain a
 substring; `text` is that text itself, to verify it. `place` is (revn, order) as one
-number, so that one fast field answers for both and orders ties. `origin` is what is
-needed to write the document again (`libs/runtime/index/purge.py`).
+number, so that one fast field answers for both and orders ties; `tenant` is the namespace
+as a number; the chunk id is in columns too. `origin` is what is needed to write the document again
+(`libs/runtime/index/purge.py`).
 """
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ import tantivy
 import zstandard
 
 from libs.contracts.artefacts.chunk import ChunkType
+from libs.runtime.index import identity
 from libs.runtime.index.port import IndexDocument
 from libs.runtime.index.tokenizer import fold
 
@@ -25,7 +28,7 @@ MAX_TOKEN_BYTES = 512
 TYPE_CODES: dict[ChunkType, int] = {"text": 0, "image": 1, "table": 2}
 CHUNK_TYPES: list[ChunkType] = sorted(TYPE_CODES, key=TYPE_CODES.__getitem__)
 
-_ORDER_BITS = 24
+ORDER_BITS = 24
 _SEPARATORS = re.compile("[ \t\n\r\f]+")
 
 
@@ -50,7 +53,8 @@ def build_schema() -> tantivy.Schema:
     for name in ("namespace", "revision"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("revn", indexed=True)
-    builder.add_unsigned_field("place", fast=True)
+    for name in ("place", "tenant", identity.TAG, *identity.HASH):
+        builder.add_unsigned_field(name, fast=True)
     builder.add_unsigned_field("type", indexed=True, fast=True)
     for name in ("content", "path"):
         builder.add_text_field(name, tokenizer_name="spaces", index_option="freq")
@@ -80,6 +84,11 @@ def open_folder(path: Path, *, create: bool) -> tantivy.Index:
 def revision_key(namespace: str, revn: int) -> str:
     """The term that all documents of one revision share."""
     return f"{namespace}/{revn}"
+
+
+def tenant(namespace: str) -> int:
+    """The namespace as a number of 64 bits, the first of its SHA-256."""
+    return int.from_bytes(hashlib.sha256(namespace.encode()).digest()[:8], "big")
 
 
 def index_tokens(tokens: list[str]) -> list[str]:
@@ -128,7 +137,7 @@ def read(stored: tantivy.Document) -> Stored:
 
 def to_place(number: int) -> Place:
     """The place that a value of the fast field means."""
-    return Place(number >> _ORDER_BITS, number & ((1 << _ORDER_BITS) - 1))
+    return Place(number >> ORDER_BITS, number & ((1 << ORDER_BITS) - 1))
 
 
 def _document(
@@ -142,19 +151,21 @@ def _document(
     content: str,
     path: str,
 ) -> tantivy.Document:
-    if not (0 <= order < 1 << _ORDER_BITS and 0 <= revn < 1 << (63 - _ORDER_BITS)):
+    if not (0 <= order < 1 << ORDER_BITS and 0 <= revn < 1 << (63 - ORDER_BITS)):
         raise ValueError(f"revision {revn}, order {order} is out of the index's range")
     origin = orjson.dumps([namespace, revn, order, code, content, path])
     fields = {
         "namespace": namespace,
         "revision": revision_key(namespace, revn),
         "revn": revn,
-        "place": revn << _ORDER_BITS | order,
+        "place": revn << ORDER_BITS | order,
+        "tenant": tenant(namespace),
         "type": code,
         "content": content,
         "path": path,
         "term": text,
         "chunk_id": chunk_id,
+        **identity.to_columns(chunk_id.decode()),
         "text": text.encode(),
         "origin": zstandard.compress(origin, 1),
     }

@@ -15,7 +15,7 @@ Tokens are never empty and have at most `MAX_TOKEN` characters. Time and memory 
 linearly with the text, whatever it holds.
 """
 
-import itertools
+import operator
 import re
 import threading
 import unicodedata
@@ -54,6 +54,7 @@ _CONNECTORS = "-_./:@+#"
 
 class _Patterns(NamedTuple):
     compound: re.Pattern[str]
+    cjk: re.Pattern[str]
     piece: re.Pattern[str]
     atom: re.Pattern[str]
     core: re.Pattern[str]
@@ -68,6 +69,7 @@ def _patterns() -> _Patterns:
     word = rf"(?:{letters}|\d++|[{_CJK}]++)++"
     return _Patterns(
         compound=re.compile(rf"{word}(?:[{re.escape(_CONNECTORS)}]{word})*+"),
+        cjk=re.compile(rf"[{_CJK}]+"),
         piece=re.compile(rf"({letters})|([{_CJK}]+)"),
         atom=re.compile(rf"(?P<letters>{letters})|(?P<number>\d+)|(?P<cjk>[{_CJK}])|."),
         core=re.compile(rf"[\w{marks}](?:.*[\w{marks}])?"),
@@ -102,13 +104,19 @@ def fold(text: str) -> str:
 
 def tokenize(text: str) -> list[str]:
     """The tokens of `text` in order, repeats kept, as this module describes them."""
-    folded = _CLITIC.sub("", fold(text))
-    folded = _GROUPED_NUMBER.sub(lambda m: m[0].replace(",", ""), folded)
+    folded = fold(text)
+    if "'" in folded or "’" in folded:
+        folded = _CLITIC.sub("", folded)
+    if "," in folded:
+        folded = _GROUPED_NUMBER.sub(lambda m: m[0].replace(",", ""), folded)
     patterns = _patterns()
     tokens: list[str] = []
     for compound in patterns.compound.findall(folded):
         if compound.isascii() and compound.isalpha():
-            tokens += _word(compound)
+            if compound not in STOP_WORDS:
+                tokens.append(_stem(compound[:MAX_TOKEN]))
+        elif patterns.cjk.fullmatch(compound):
+            tokens += _bigrams(compound)
         elif _NUMBER.search(compound):
             tokens += _numbered(compound)
         else:
@@ -158,7 +166,7 @@ def _word(letters: str) -> list[str]:
 
 
 def _bigrams(run: str) -> list[str]:
-    return [a + b for a, b in itertools.pairwise(run)] or [run]
+    return list(map(operator.add, run, run[1:])) or [run]
 
 
 def _numbered(compound: str) -> list[str]:

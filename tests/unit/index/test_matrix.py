@@ -1,0 +1,97 @@
+"""Vectors in memory: blocks, scopes, replacement."""
+
+import numpy as np
+import pytest
+
+from libs.runtime.index import matrix as module
+from libs.runtime.index.matrix import Entry, Matrix
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", 16)
+    monkeypatch.setattr(module, "_FIRST_BLOCK", 4)
+
+
+def entry(revn: int, size: int, *, version: int = 0, dimension: int = 6) -> Entry:
+    vectors = np.random.default_rng([revn, version]).standard_normal((size, dimension))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids = [f"r{revn}e{version}c{i}" for i in range(size)]
+    return Entry(
+        version, revn, ids, np.arange(size, dtype=np.uint8) % 3, vectors.astype(np.float32)
+    )
+
+
+def expected(
+    entries: list[Entry], query: np.ndarray, types: frozenset[int] | None = None
+) -> list[str]:
+    scored = [
+        (float(vector @ query), name)
+        for e in entries
+        for vector, name, kind in zip(e.vectors, e.chunk_ids, e.types, strict=True)
+        if types is None or int(kind) in types
+    ]
+    return [name for _, name in sorted(scored, reverse=True)]
+
+
+def found(matrix: Matrix, query: np.ndarray, *revns: int, limit: int = 1000) -> list[str]:
+    return [h.chunk_id for h in matrix.search(query, frozenset(revns), None, limit)]
+
+
+def test_revisions_of_any_size_cross_blocks() -> None:
+    query = entry(0, 1).vectors[0]
+    entries = [entry(revn, size) for revn, size in enumerate([1, 3, 0, 15, 16, 17, 50, 2], 1)]
+    matrix = Matrix(6)
+    for start in range(0, len(entries), 3):
+        matrix.put(entries[start : start + 3])
+        there = entries[: start + 3]
+        assert found(matrix, query, *(e.revn for e in there)) == expected(there, query)
+    assert found(matrix, query, 4, 6) == expected([entries[3], entries[5]], query)
+    kinds = frozenset({0, 2})
+    hits = matrix.search(query, frozenset(range(9)), kinds, 10)
+    assert [h.chunk_id for h in hits] == expected(entries, query, kinds)[:10]
+
+
+def test_dropped_revisions_free_their_memory() -> None:
+    query = entry(0, 1).vectors[0]
+    matrix = Matrix(6)
+    held: dict[int, Entry] = {}
+    for turn in range(200):
+        fresh = entry(turn % 7, 5 + turn % 11, version=turn)
+        matrix.drop([fresh.revn])
+        matrix.put([fresh])
+        held[fresh.revn] = fresh
+    assert matrix.ids == {revn: e.id for revn, e in held.items()}
+    assert found(matrix, query, *held) == expected(list(held.values()), query)
+    assert matrix.nbytes <= 3 * sum(e.vectors.nbytes for e in held.values())
+    matrix.drop(list(held))
+    assert found(matrix, query, *held) == []
+    assert matrix.nbytes == 0
+
+
+def test_a_scope_that_was_searched_before_sees_what_came_since() -> None:
+    query = entry(0, 1).vectors[0]
+    matrix = Matrix(6)
+    matrix.put([entry(1, 4)])
+    assert found(matrix, query, 1, 2) == expected([entry(1, 4)], query)
+    matrix.put([entry(2, 30)])
+    assert found(matrix, query, 1, 2) == expected([entry(1, 4), entry(2, 30)], query)
+    matrix.drop([1])
+    assert found(matrix, query, 1, 2) == expected([entry(2, 30)], query)
+    for revn in range(20):
+        assert (found(matrix, query, revn) == []) is (revn != 2)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 40, 99, 100])
+def test_ties_at_the_limit_are_ordered_by_place(limit: int) -> None:
+    row = entry(0, 1).vectors
+    same = [
+        e._replace(vectors=np.repeat(row, 20, axis=0)) for e in (entry(r, 20) for r in range(5))
+    ]
+    matrix = Matrix(6)
+    matrix.put(same[::-1])
+    hits = matrix.search(row[0], frozenset(range(5)), None, limit)
+    assert [(h.revn, h.order) for h in hits] == [(r, i) for r in range(5) for i in range(20)][
+        :limit
+    ]
+    assert len({h.score for h in hits}) == 1
