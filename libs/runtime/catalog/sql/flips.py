@@ -3,7 +3,7 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.events.base import now
@@ -20,13 +20,14 @@ from libs.runtime.catalog.sql.records import (
 )
 from libs.runtime.catalog.sql.schema import (
     active,
-    chunk,
     document,
+    document_key,
     job,
     namespace,
     of_document,
     revision,
     same_document,
+    this_document,
 )
 
 _VERSION = select(namespace.c.corpus_version).where(namespace.c.name == bindparam("namespace"))
@@ -47,6 +48,39 @@ _ACTIVE_SET = (
     .where(namespace.c.name == bindparam("namespace"))
     .order_by(active.c.document_id)
 )
+_RAISE = (
+    update(namespace)
+    .where(namespace.c.name == bindparam("this"))
+    .values(corpus_version=namespace.c.corpus_version + 1)
+    .returning(namespace.c.corpus_version)
+)
+_TO_FLIP = (
+    select(
+        document.c.state.label("document_state"),
+        document.c.highest_published,
+        document.c.metadata,
+        document.c.metadata_at,
+        revision,
+        job.c.state.label("job_state"),
+        job.c.cancel_requested,
+        job.c.options,
+        job.c.created_at.label("admitted_at"),
+    )
+    .join(document, same_document(document, revision))
+    .outerjoin(job, job.c.job_id == revision.c.job_id)
+    .where(this_document(revision), revision.c.revision == bindparam("this"))
+)
+_CHANGE_REVISION = update(revision).where(revision.c.revn == bindparam("this")).returning(revision)
+_CHANGE_DOCUMENT = update(document).where(this_document(document))
+_INSERT_ACTIVE = upsert(active)
+_SHOW = _INSERT_ACTIVE.on_conflict_do_update(
+    index_elements=list(active.primary_key),
+    set_={
+        column.name: _INSERT_ACTIVE.excluded[column.name]
+        for column in active.c
+        if not column.primary_key
+    },
+)
 
 
 def corpus_version(connection: Connection, name: str) -> int:
@@ -56,13 +90,7 @@ def corpus_version(connection: Connection, name: str) -> int:
 
 def raise_version(connection: Connection, name: str) -> int:
     """Say that what search may return has changed; the new corpus version."""
-    raised = connection.execute(
-        update(namespace)
-        .where(namespace.c.name == name)
-        .values(corpus_version=namespace.c.corpus_version + 1)
-        .returning(namespace.c.corpus_version)
-    )
-    return int(raised.scalar_one())
+    return int(connection.execute(_RAISE, {"this": name}).scalar_one())
 
 
 def active_set(connection: Connection, name: str) -> ActiveSet:
@@ -86,25 +114,8 @@ def active_set(connection: Connection, name: str) -> ActiveSet:
 
 def flip(connection: Connection, wanted: Flip) -> tuple[FlipOutcome, int]:
     """See `DocumentStore.flip`."""
-    row = connection.execute(
-        select(
-            document.c.state.label("document_state"),
-            document.c.highest_published,
-            document.c.metadata,
-            document.c.metadata_at,
-            revision,
-            job.c.state.label("job_state"),
-            job.c.cancel_requested,
-            job.c.options,
-            job.c.created_at.label("admitted_at"),
-        )
-        .join(document, same_document(document, revision))
-        .outerjoin(job, job.c.job_id == revision.c.job_id)
-        .where(
-            of_document(revision, wanted.namespace, wanted.document_id),
-            revision.c.revision == wanted.revision,
-        )
-    ).first()
+    key = document_key(wanted.namespace, wanted.document_id)
+    row = connection.execute(_TO_FLIP, {**key, "this": wanted.revision}).first()
     refusal = _refusal(row, wanted)
     if row is None or refusal is not None:
         return refusal or "erased", corpus_version(connection, wanted.namespace)
@@ -133,21 +144,18 @@ def _publish(connection: Connection, row: Row[Any], wanted: Flip) -> int:
     stated = load_metadata(row.metadata)
     if row.metadata_at is None or row.metadata_at <= row.admitted_at:
         stated = overlaid(stated, load_options(row.options).metadata)
-    chunks = select(func.count()).where(chunk.c.revn == row.revn)
     published = connection.execute(
-        update(revision)
-        .where(revision.c.revn == row.revn)
-        .values(
-            state="published",
-            format=wanted.format,
-            chunk_count=chunks.scalar_subquery(),
-            counts=dump(wanted.counts),
-            inferred=dump(wanted.inferred),
-            artefacts=dump_refs(wanted.artefacts),
-            dense_model=wanted.dense_model or row.dense_model,
-            published_at=now(),
-        )
-        .returning(revision)
+        _CHANGE_REVISION,
+        {
+            "this": row.revn,
+            "state": "published",
+            "format": wanted.format,
+            "counts": dump(wanted.counts),
+            "inferred": dump(wanted.inferred),
+            "artefacts": dump_refs(wanted.artefacts),
+            "dense_model": wanted.dense_model or row.dense_model,
+            "published_at": now(),
+        },
     ).one()
     return _show(connection, published, stated, highest_published=wanted.revision)
 
@@ -155,33 +163,33 @@ def _publish(connection: Connection, row: Row[Any], wanted: Flip) -> int:
 def _show(connection: Connection, shown: Row[Any], stated: DocumentMetadata, **changes: Any) -> int:
     """Make a published revision the one that readers see; the corpus version."""
     connection.execute(
-        update(document)
-        .where(of_document(document, shown.namespace, shown.document_id))
-        .values(
-            state="active",
-            active_revision=shown.revision,
-            file_name=shown.file_name,
-            collection=shown.collection,
-            metadata=dump_model(stated),
-            inferred=shown.inferred,
-            updated_at=now(),
+        _CHANGE_DOCUMENT,
+        {
+            **document_key(shown.namespace, shown.document_id),
+            "state": "active",
+            "active_revision": shown.revision,
+            "file_name": shown.file_name,
+            "collection": shown.collection,
+            "metadata": dump_model(stated),
+            "inferred": shown.inferred,
+            "updated_at": now(),
             **changes,
-        )
+        },
     )
-    seen = {
-        "revn": shown.revn,
-        "revision": shown.revision,
-        "file_name": shown.file_name,
-        "collection": shown.collection,
-        "format": shown.format,
-        "metadata": dump_model(effective(stated, orjson.loads(shown.inferred))),
-        "chunk_count": shown.chunk_count,
-        "dense_model": shown.dense_model,
-    }
     connection.execute(
-        upsert(active)
-        .values(namespace=shown.namespace, document_id=shown.document_id, **seen)
-        .on_conflict_do_update(index_elements=["namespace", "document_id"], set_=seen)
+        _SHOW,
+        {
+            "namespace": shown.namespace,
+            "document_id": shown.document_id,
+            "revn": shown.revn,
+            "revision": shown.revision,
+            "file_name": shown.file_name,
+            "collection": shown.collection,
+            "format": shown.format,
+            "metadata": dump_model(effective(stated, orjson.loads(shown.inferred))),
+            "chunk_count": shown.chunk_count,
+            "dense_model": shown.dense_model,
+        },
     )
     return raise_version(connection, shown.namespace)
 

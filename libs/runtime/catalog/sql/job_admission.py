@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events.base import ArtefactRef, now
@@ -20,10 +20,30 @@ from libs.runtime.catalog.sql.records import (
     load_options,
     load_ref,
 )
-from libs.runtime.catalog.sql.schema import document, job, of_document, revision, same_document
+from libs.runtime.catalog.sql.schema import (
+    document,
+    document_key,
+    job,
+    of_document,
+    revision,
+    same_document,
+    this_document,
+)
 
 _namespaces: TypeAdapter[str] = TypeAdapter(Namespace)
 _documents: TypeAdapter[str] = TypeAdapter(DocumentId)
+_KNOWN = select(job).where(
+    job.c.namespace == bindparam("namespace"), job.c.identity == bindparam("identity")
+)
+_DOCUMENT = select(document).where(this_document(document))
+_ADD_DOCUMENT = insert(document)
+_CHANGE_DOCUMENT = update(document).where(this_document(document))
+_STORE_SOURCE = (
+    update(job)
+    .where(job.c.job_id == bindparam("this"), job.c.state == "waiting", job.c.source.is_(None))
+    .returning(job)
+)
+_CHANGE_REVISION = update(revision).where(revision.c.revn == bindparam("this"))
 _ADD_REVISION = insert(revision).returning(revision.c.revn)
 _ADD_JOB = insert(job).returning(job)
 
@@ -50,9 +70,7 @@ def identity_hash(identity: str) -> str:
 
 def known(connection: Connection, namespace: str, identity: str) -> Row[Any] | None:
     """The job with this identity hash."""
-    return connection.execute(
-        select(job).where(job.c.namespace == namespace, job.c.identity == identity)
-    ).first()
+    return connection.execute(_KNOWN, {"namespace": namespace, "identity": identity}).first()
 
 
 def _checked(admission: Admission) -> str:
@@ -65,9 +83,7 @@ def _checked(admission: Admission) -> str:
 
 
 def _document(connection: Connection, namespace: str, document_id: str) -> Row[Any] | None:
-    return connection.execute(
-        select(document).where(of_document(document, namespace, document_id))
-    ).first()
+    return connection.execute(_DOCUMENT, document_key(namespace, document_id)).first()
 
 
 def _refuse_hidden(row: Row[Any] | None) -> None:
@@ -111,10 +127,10 @@ def _next_revision(connection: Connection, admission: Admission, document_id: st
         pending = {"last_revision": row.last_revision + 1, "updated_at": moment}
     if row is None:
         key = {"namespace": admission.namespace, "document_id": document_id}
-        connection.execute(insert(document).values(key | pending))
+        connection.execute(_ADD_DOCUMENT, key | pending)
     else:
-        this = of_document(document, admission.namespace, document_id)
-        connection.execute(update(document).where(this).values(pending))
+        this = document_key(admission.namespace, document_id)
+        connection.execute(_CHANGE_DOCUMENT, this | pending)
     return int(str(pending["last_revision"]))
 
 
@@ -168,16 +184,12 @@ def _insert(
 
 def source_stored(connection: Connection, job_id: str, source: ArtefactRef) -> JobRecord:
     """See `JobStore.source_stored`."""
+    text = dump_model(source)
     stored = connection.execute(
-        update(job)
-        .where(job.c.job_id == job_id, job.c.state == "waiting", job.c.source.is_(None))
-        .values(source=dump_model(source), updated_at=now())
-        .returning(job)
+        _STORE_SOURCE, {"this": job_id, "source": text, "updated_at": now()}
     ).first()
     if stored is not None:
-        connection.execute(
-            update(revision).where(revision.c.revn == stored.revn).values(source=dump_model(source))
-        )
+        connection.execute(_CHANGE_REVISION, {"this": stored.revn, "source": text})
         return job_record(stored)
     row = connection.execute(select(job).where(job.c.job_id == job_id)).first()
     if row is None:

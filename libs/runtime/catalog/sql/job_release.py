@@ -1,6 +1,6 @@
 """Which waiting jobs begin next: a bounded number a namespace, in turn."""
 
-from sqlalchemy import Connection, and_, exists, func, select, update
+from sqlalchemy import Connection, and_, bindparam, exists, func, select, update
 
 from libs.contracts.events.base import now
 from libs.runtime.catalog.jobs import JobRecord
@@ -10,9 +10,34 @@ from libs.runtime.catalog.sql.schema import job
 READY = and_(job.c.state == "waiting", job.c.source.is_not(None))
 
 
+_WAITS = select(exists().where(READY))
+_HEADS = (
+    select(job.c.namespace, func.min(job.c.revn).label("head"))
+    .where(READY)
+    .group_by(job.c.namespace)
+)
+_NEXT = (
+    select(job.c.revn, job.c.job_id)
+    .where(job.c.namespace == bindparam("namespace"), READY)
+    .order_by(job.c.revn)
+    .limit(bindparam("many"))
+)
+_RUNNING = (
+    select(job.c.namespace, func.count().label("busy"))
+    .where(job.c.state == "running")
+    .group_by(job.c.namespace)
+)
+_START = (
+    update(job)
+    .where(job.c.job_id.in_(bindparam("these", expanding=True)))
+    .values(state="running")
+    .returning(job)
+)
+
+
 def something_waits(connection: Connection) -> bool:
     """Whether any job could be released."""
-    return connection.execute(select(exists().where(READY))).scalar_one()
+    return connection.execute(_WAITS).scalar_one()
 
 
 def release(connection: Connection, per_namespace: int, limit: int) -> list[JobRecord]:
@@ -20,43 +45,22 @@ def release(connection: Connection, per_namespace: int, limit: int) -> list[JobR
     chosen = _next(connection, per_namespace, limit)
     if not chosen:
         return []
-    rows = connection.execute(
-        update(job)
-        .where(job.c.job_id.in_(chosen))
-        .values(state="running", updated_at=now())
-        .returning(job)
-    )
+    rows = connection.execute(_START, {"these": chosen, "updated_at": now()})
     records = {row.job_id: job_record(row) for row in rows}
     return [records[job_id] for job_id in chosen]
 
 
 def _next(connection: Connection, per_namespace: int, limit: int) -> list[str]:
     """Ids of the next jobs: each namespace's first before any one's second."""
-    running = _running(connection)
-    heads = connection.execute(
-        select(job.c.namespace, func.min(job.c.revn)).where(READY).group_by(job.c.namespace)
-    )
+    running = {row.namespace: row.busy for row in connection.execute(_RUNNING)}
     turns = sorted(
-        (running.get(name, 0), head, name)
-        for name, head in heads
-        if running.get(name, 0) < per_namespace
+        (running.get(row.namespace, 0), row.head, row.namespace)
+        for row in connection.execute(_HEADS)
     )
+    open_turns = [turn for turn in turns if turn[0] < per_namespace]
     places = []
-    for busy, _, name in turns[:limit]:
-        waiting = connection.execute(
-            select(job.c.revn, job.c.job_id)
-            .where(job.c.namespace == name, READY)
-            .order_by(job.c.revn)
-            .limit(min(per_namespace - busy, limit))
-        )
+    for busy, _, name in open_turns[:limit]:
+        many = min(per_namespace - busy, limit)
+        waiting = connection.execute(_NEXT, {"namespace": name, "many": many})
         places += [(busy + turn, revn, job_id) for turn, (revn, job_id) in enumerate(waiting)]
     return [job_id for _, _, job_id in sorted(places)[:limit]]
-
-
-def _running(connection: Connection) -> dict[str, int]:
-    rows = connection.execute(
-        select(job.c.namespace, func.count())
-        .where(job.c.state == "running")
-        .group_by(job.c.namespace)
-    )
-    return {name: count for name, count in rows}  # noqa: C416 - rows are not typed pairs

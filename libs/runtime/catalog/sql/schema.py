@@ -6,6 +6,8 @@ a document with an active revision, all that the active set needs, in one narrow
 chunks is found by its key alone.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -22,6 +24,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    bindparam,
 )
 
 from libs.runtime.catalog.sql.types import Counter, UtcDateTime
@@ -269,9 +272,19 @@ erasure = Table(
 )
 
 
-def of_document(table: Table, namespace: str, document_id: str) -> ColumnElement[bool]:
+def of_document(table: Table, namespace: Any, document_id: Any) -> ColumnElement[bool]:
     """The rows of one document."""
     return and_(table.c.namespace == namespace, table.c.document_id == document_id)
+
+
+def this_document(table: Table) -> ColumnElement[bool]:
+    """The rows of one document in a statement that is made once: see `document_key`."""
+    return of_document(table, bindparam("this_namespace"), bindparam("this_document"))
+
+
+def document_key(namespace: str, document_id: str) -> dict[str, str]:
+    """The parameters of `this_document`."""
+    return {"this_namespace": namespace, "this_document": document_id}
 
 
 def same_document(one: Table, other: Table) -> ColumnElement[bool]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
@@ -28,6 +28,20 @@ from libs.runtime.catalog.sql.schema import (
 )
 
 BATCH = 500
+
+_REVISION = (
+    select(revision.c.state, revision.c.stage_digest, document.c.state.label("document_state"))
+    .join(document, same_document(document, revision))
+    .where(revision.c.revn == bindparam("this"))
+)
+_CHANGE = update(revision).where(revision.c.revn == bindparam("this"))
+_END = _CHANGE.where(revision.c.stage_token == bindparam("token"))
+_HELD = select(revision.c.revn).where(
+    revision.c.revn == bindparam("this"), revision.c.stage_token == bindparam("token")
+)
+_REMOVE_CHUNKS = delete(chunk).where(chunk.c.revn == bindparam("this"))
+_REMOVE_SECTIONS = delete(section).where(section.c.revn == bindparam("this"))
+_NOT_STAGED: dict[str, Any] = {"stage_digest": None, "chunk_digest": None, "chunk_count": 0}
 
 _Rows = list[dict[str, Any]]
 
@@ -113,8 +127,8 @@ async def stage(database: Database, revn: int, chunks: list[Chunk], root: NavSec
 
 def _stage_at_once(connection: Connection, staged: Staged, token: str) -> None:
     if _begin_stage(connection, staged, token):
-        connection.execute(delete(chunk).where(chunk.c.revn == staged.revn))
-        connection.execute(delete(section).where(section.c.revn == staged.revn))
+        connection.execute(_REMOVE_CHUNKS, {"this": staged.revn})
+        connection.execute(_REMOVE_SECTIONS, {"this": staged.revn})
         _insert(connection, chunk, staged.chunks)
         _insert(connection, section, staged.sections)
         _end_stage(connection, staged, token)
@@ -122,29 +136,21 @@ def _stage_at_once(connection: Connection, staged: Staged, token: str) -> None:
 
 def _begin_stage(connection: Connection, staged: Staged, token: str) -> bool:
     """Take the revision; False when exactly this is staged already."""
-    row = connection.execute(
-        select(revision.c.state, revision.c.stage_digest, document.c.state.label("document_state"))
-        .join(document, same_document(document, revision))
-        .where(revision.c.revn == staged.revn)
-    ).first()
+    row = connection.execute(_REVISION, {"this": staged.revn}).first()
     if row is None or row.document_state in ("erasing", "erased"):
         raise StaleFault(Code.ERASED, f"revision {staged.revn} is erased")
     if row.state in ("accepted", "staged", "published") and row.stage_digest == staged.digest:
         return False
     if row.state not in ("accepted", "staged"):
         raise StaleFault(Code.SUPERSEDED, f"revision {staged.revn} is {row.state}")
-    connection.execute(
-        update(revision)
-        .where(revision.c.revn == staged.revn)
-        .values(state="accepted", stage_token=token, stage_digest=None, chunk_digest=None)
-    )
+    taken = {"this": staged.revn, "state": "accepted", "stage_token": token}
+    connection.execute(_CHANGE, taken | _NOT_STAGED)
     return True
 
 
 def _hold(connection: Connection, revn: int, token: str) -> None:
     """Raise unless this writer still has the revision."""
-    held = select(revision.c.revn).where(revision.c.revn == revn, revision.c.stage_token == token)
-    if connection.execute(held).first() is None:
+    if connection.execute(_HELD, {"this": revn, "token": token}).first() is None:
         raise _taken_over(revn)
 
 
@@ -164,15 +170,16 @@ def _insert(connection: Connection, table: Table, rows: _Rows) -> None:
 
 def _end_stage(connection: Connection, staged: Staged, token: str) -> None:
     ended = connection.execute(
-        update(revision)
-        .where(revision.c.revn == staged.revn, revision.c.stage_token == token)
-        .values(
-            state="staged",
-            stage_token=None,
-            stage_digest=staged.digest,
-            chunk_digest=staged.id_digest,
-            chunk_count=len(staged.chunks),
-        )
+        _END,
+        {
+            "this": staged.revn,
+            "token": token,
+            "state": "staged",
+            "stage_token": None,
+            "stage_digest": staged.digest,
+            "chunk_digest": staged.id_digest,
+            "chunk_count": len(staged.chunks),
+        },
     )
     if ended.rowcount != 1:
         raise _taken_over(staged.revn)
@@ -194,9 +201,7 @@ def _clear(connection: Connection, revn: int, token: str | None) -> int:
     """Remove the sections and a batch of chunks; 0 once there is none left."""
     if token is not None:
         _hold(connection, revn, token)
-    connection.execute(delete(section).where(section.c.revn == revn))
-    connection.execute(
-        update(revision).where(revision.c.revn == revn).values(stage_digest=None, chunk_digest=None)
-    )
+    connection.execute(_REMOVE_SECTIONS, {"this": revn})
+    connection.execute(_CHANGE, {"this": revn} | _NOT_STAGED)
     some = select(chunk.c.place).where(chunk.c.revn == revn).limit(4 * BATCH)
     return connection.execute(delete(chunk).where(chunk.c.place.in_(some))).rowcount
