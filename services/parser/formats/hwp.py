@@ -8,6 +8,7 @@ import orjson
 
 from libs.contracts.artefacts.rows import RowKind, TableCell
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.archives import check_archive
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image
@@ -50,6 +51,10 @@ def parse(given: ParseInput) -> ShardResult:
 def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
     import unhwp
 
+    with given.path.open("rb") as file:
+        zipped = file.read(2) == b"PK"
+    if zipped:
+        check_archive(given.path)
     try:
         with unhwp.parse_bytes(given.path.read_bytes()) as result:
             document: dict[str, Any] = orjson.loads(result.json)

@@ -26,6 +26,7 @@ OCR_PIXELS = 4_000_000
 DEFAULT_DPI = 72.0
 FRAMED = frozenset({"TIFF"})
 """Formats whose frames are pages; the frames of an animation are not."""
+VECTORS = frozenset({"image/svg+xml", "image/x-emf", "image/x-wmf"})
 TEXTS = {270: "description", 315: "artist", 33432: "copyright", 40091: "title", 40092: "comment",
          40094: "keywords", 37510: "user comment"}  # fmt: skip
 _WINDOWS_TEXTS = frozenset({40091, 40092, 40094})
@@ -41,7 +42,7 @@ def parse(given: ParseInput) -> ShardResult:
         warnings.simplefilter("ignore")
         picture = _open(data)
         if picture is None:
-            if media_type not in {"image/svg+xml", "image/x-emf", "image/x-wmf"}:
+            if media_type not in VECTORS:
                 raise DocumentFault(
                     Code.UNREADABLE, "the image is damaged or of a kind that is not known"
                 )
@@ -49,6 +50,7 @@ def parse(given: ParseInput) -> ShardResult:
             rows.note("image_not_drawn", "vector images are kept but not read")
             return rows.result("pillow", {"pillow": version("pillow")})
         with picture:
+            _load(picture)
             about = f"{picture.format} image, {picture.width} × {picture.height} pixels"
             rows.note("image", about)
             rows.add("image", asset=given.assets.add(data, media_type), media_type=media_type,
@@ -81,21 +83,27 @@ def _open(data: bytes) -> "Image | None":
     return picture
 
 
+def _load(picture: "Image") -> None:
+    try:
+        picture.load()
+    except (OSError, EOFError, ValueError, SyntaxError) as problem:
+        raise DocumentFault(
+            Code.UNREADABLE, "the image is damaged: its pixels cannot be read"
+        ) from problem
+
+
 def _frames(picture: "Image", given: ParseInput) -> Iterator[tuple[int, "Image"]]:
     """The pages of the picture, from 1, the right way up and small enough to be read."""
     from PIL import ImageOps
 
     count = getattr(picture, "n_frames", 1) if picture.format in FRAMED else 1
     for index in range(min(count, MAX_FRAMES)):
-        try:
-            picture.seek(index)
-            picture.load()
-        except (OSError, EOFError, ValueError, SyntaxError) as problem:
-            if index:
+        if index:
+            try:
+                picture.seek(index)
+                picture.load()
+            except (OSError, EOFError, ValueError, SyntaxError):
                 return
-            raise DocumentFault(
-                Code.UNREADABLE, "the image is damaged: its pixels cannot be read"
-            ) from problem
         frame = ImageOps.exif_transpose(picture) or picture
         given.progress(0)
         yield index + 1, frame.convert("RGB")

@@ -1,0 +1,82 @@
+import io
+
+import pytest
+from PIL import Image
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.hwp import _deep_text, _text_and_style
+from tests.support.hwpx import picture, table, text, write_hwpx
+from tests.support.parsing import parse_bytes
+
+
+def test_a_korean_official_document():
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8), "navy").save(out, "PNG")
+    parsed = parse_bytes(
+        write_hwpx(
+            text("제1장 총칙"),
+            text("이 규정은 여우를 보호한다."),
+            text("제1조(목적)"),
+            text("□ 추진 배경"),
+            text("○ 세부 사항"),
+            text("<표 1> 예산"),
+            table(
+                [
+                    [("머리", 0, 1, 2), ("합계", 2, 1, 1)],
+                    [("가", 0, 2, 1), ("나", 1, 1, 1), ("1", 2, 1, 1)],
+                    [("다", 1, 1, 1), ("2", 2, 1, 1)],
+                ]
+            ),
+            picture("BIN0001"),
+            text("제2장 벌칙"),
+            pictures={"BIN0001": out.getvalue()},
+        ),
+        "hwpx",
+    )
+    assert parsed.outline() == [(1, "제1장 총칙"), (2, "제1조(목적)"), (1, "제2장 벌칙")]
+    assert [(r.marker, r.level, r.text) for r in parsed.rows if r.kind == "list_item"] == [
+        ("□", 1, "추진 배경"),
+        ("○", 2, "세부 사항"),
+    ]
+    found = parsed.only("table")
+    assert found.caption == "<표 1> 예산"
+    assert [(c.row, c.column, c.row_span, c.column_span, c.text) for c in found.cells] == [
+        (0, 0, 1, 2, "머리"),
+        (0, 2, 1, 1, "합계"),
+        (1, 0, 2, 1, "가"),
+        (1, 1, 1, 1, "나"),
+        (1, 2, 1, 1, "1"),
+        (2, 1, 1, 1, "다"),
+        (2, 2, 1, 1, "2"),
+    ]
+    assert "머리: 가; 머리: 나; 합계: 1" in found.text
+    image = parsed.only("image")
+    assert (parsed.folder / "out" / image.asset).read_bytes() == out.getvalue()
+
+
+def test_a_frame_of_one_cell_gives_its_paragraphs():
+    parsed = parse_bytes(write_hwpx(table([[("제3장 부칙", 0, 1, 1)]])), "hwpx")
+    assert parsed.outline() == [(1, "제3장 부칙")]
+
+
+def test_inline_pieces_of_every_kind():
+    assert _text_and_style({"Text": {"text": "a", "style": {"bold": True}}}) == (
+        "a",
+        {"bold": True},
+    )
+    assert _text_and_style("LineBreak") == ("\n", {})
+    assert _text_and_style({"Link": {"text": "x", "url": "u"}}) == ("x", {})
+    assert _text_and_style({"Image": {"id": "1"}}) == ("", {})
+    note = {"Footnote": {"number": 1, "content": [{"content": [{"Text": {"text": "주석"}}]}]}}
+    assert _text_and_style(note) == ("", {})
+    assert _deep_text(note["Footnote"]) == "주석"
+
+
+@pytest.mark.parametrize("name", ["hwp", "hwpx"])
+@pytest.mark.parametrize(
+    "data", [b"", b"no document", b"PK\x03\x04 broken", b"\xd0\xcf\x11\xe0" * 9]
+)
+def test_broken_documents_are_document_faults(name, data):
+    with pytest.raises(DocumentFault) as caught:
+        parse_bytes(data, name)
+    assert caught.value.code == Code.UNREADABLE
