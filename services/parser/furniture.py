@@ -15,7 +15,7 @@ MIN_PAGES = 3
 SAME_PLACE = 12.0
 """Points that a running head may move from page to page."""
 
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+|^\W*[ivxlc]+\W*$", re.IGNORECASE)
 
 
 @dataclass
@@ -42,30 +42,58 @@ class Edges:
         bottoms.sort(key=lambda x: -(x.bottom or 0.0))
         del tops[EDGE_ROWS:], bottoms[EDGE_ROWS:]
 
+    def side_of(self, line: Line) -> Edge | None:
+        """On which edge of its page a row stands, if on one."""
+        if line.page is None:
+            return None
+        if any(x.index == line.index for x in self._tops[line.page]):
+            return "page_header"
+        if any(x.index == line.index for x in self._bottoms[line.page]):
+            return "page_footer"
+        return None
+
     def furniture(self) -> dict[int, Edge]:
         """Rows that repeat on more than half of the pages, or of the odd or the even ones.
 
-        Page numbers count as equal. An image that repeats so is a page header too.
+        Numbers count as equal, but for captions and numbered headings; the second row of an
+        edge counts only behind the first. An image that repeats so is a page header too.
         """
         pages = set(self._tops) | {p for seen in self._images.values() for p in seen}
         found: dict[int, Edge] = {}
-        for edge, by_page in (("page_header", self._tops), ("page_footer", self._bottoms)):
-            for lines in _by_text(by_page).values():
-                place = statistics.median(line.top or 0.0 for line in lines)
-                same = [x for x in lines if abs((x.top or 0.0) - place) <= SAME_PLACE]
-                if _repeats({x.page for x in same if x.page is not None}, pages):
-                    found |= {x.index: edge for x in same if x.index not in found}  # type: ignore[misc]
+        edges: list[tuple[Edge, dict[int, list[Line]]]] = [
+            ("page_header", self._tops),
+            ("page_footer", self._bottoms),
+        ]
+        for edge, by_page in edges:
+            repeated = _repeated(by_page, pages)
+            for lines in by_page.values():
+                for line in lines:
+                    if line.index not in repeated:
+                        break
+                    found.setdefault(line.index, edge)
         for seen in self._images.values():
             if _repeats(set(seen), pages):
-                found |= dict.fromkeys(seen.values(), "page_header")
+                found.update({index: "page_header" for index in seen.values()})  # noqa: C420
         return found
+
+
+def _repeated(by_page: dict[int, list[Line]], pages: set[int]) -> set[int]:
+    """The rows at one edge whose words stand in the same place of enough pages."""
+    found: set[int] = set()
+    for lines in _by_text(by_page).values():
+        place = statistics.median(line.top or 0.0 for line in lines)
+        same = [x for x in lines if abs((x.top or 0.0) - place) <= SAME_PLACE]
+        if _repeats({x.page for x in same if x.page is not None}, pages):
+            found |= {x.index for x in same}
+    return found
 
 
 def _by_text(by_page: dict[int, list[Line]]) -> dict[str, list[Line]]:
     groups: dict[str, list[Line]] = defaultdict(list)
     for lines in by_page.values():
         for line in lines:
-            if line.kind != "table" and len(line.text) <= SHORT:
+            own = line.kind in ("table", "caption") or line.evidence == "numbering"
+            if not own and len(line.text) <= SHORT:
                 groups[_NUMBER.sub("#", " ".join(line.text.split()))].append(line)
     return groups
 

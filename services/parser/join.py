@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import OutlineEntry, Profile
 from libs.contracts.artefacts.rows import Row
-from services.parser.furniture import Edge, Edges
+from services.parser.echoes import Demotion, chapter_words, echoes
+from services.parser.furniture import Edges
 from services.parser.levels import level_headings
 from services.parser.lines import SHORT, Decision, Line, line_of
 from services.parser.outline import Matches, contents, match
@@ -28,7 +29,8 @@ class Plan:
     """What becomes of each row, by its index over the whole document."""
 
     decisions: dict[int, Decision] = field(default_factory=dict)
-    furniture: dict[int, Edge] = field(default_factory=dict)
+    markers: dict[int, str] = field(default_factory=dict)
+    demoted: dict[int, Demotion] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     before_page: dict[int, list[OutlineEntry]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -52,14 +54,15 @@ class Plan:
 
     def _changed(self, row: Row, index: int, order: int) -> Row:
         changes: dict[str, object] = {"order": order}
-        if (edge := self.furniture.get(index)) is not None:
-            changes |= {"kind": edge, "level": None, "evidence": None, "asset": None}
+        if (kind := self.demoted.get(index)) is not None:
+            changes |= {"kind": kind, "level": None, "evidence": None, "asset": None}
         elif (decision := self.decisions.get(index)) is not None:
             changes |= {
                 "kind": "heading",
                 "level": decision.level,
                 "evidence": decision.evidence,
                 "text": decision.text or row.text,
+                "marker": self.markers.get(index, row.marker),
             }
         return row.model_copy(update=changes)
 
@@ -90,11 +93,15 @@ class Survey:
         """The plan for the second pass."""
         if not self._paged:
             return Plan(findings=self._flat(self._headings))
-        plan = Plan(furniture=self._edges.furniture())
-        lines = [x for x in self._lines if x.index not in plan.furniture]
+        plan = Plan(demoted={**self._edges.furniture()})
+        lines = [x for x in self._lines if x.index not in plan.demoted]
         matches = self._matches(lines)
-        headings = [x for x in lines if x.kind == "heading" and x.index not in matches.joined]
         plan.dropped = matches.joined
+        plan.demoted |= echoes(lines, matches.decisions, self._edges.side_of)
+        words, plan.markers = chapter_words(lines, matches.decisions)
+        plan.demoted |= words
+        gone = plan.demoted.keys() | plan.dropped
+        headings = [x for x in lines if x.kind == "heading" and x.index not in gone]
         plan.decisions = {**matches.decisions, **level_headings(headings, matches.decisions)}
         if not plan.decisions:
             plan.before_page = _by_page(self._profile.outline)

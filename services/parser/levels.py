@@ -3,10 +3,12 @@
 Numbers come first: a scheme (`1.2`, `제3장`) takes the level that the outline gave its
 headings, else the one that the nesting of schemes gives. Then looks: a size and weight takes
 the level of decided headings that look the same, else it lies below the next larger one.
+In any case a heading lies below the outline's heading before it, unless it looks as large.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from services.parser.formats.numbering import Number, NumberLevels, heading_number
 from services.parser.lines import Decision, Line
@@ -36,7 +38,32 @@ def level_headings(
     for line in headings:
         if line.index not in known:
             made[line.index] = Decision(styles[_style(line, styles)], "font")
-    return made
+    return _below_the_truth(headings, decided, made)
+
+
+def _below_the_truth(
+    headings: Sequence[Line], decided: Mapping[int, Decision], made: Mapping[int, Decision]
+) -> dict[int, Decision]:
+    """A heading that looks lesser than the decided one before it lies below that one."""
+    settled: dict[int, Decision] = {}
+    over: Line | None = None
+    for line in headings:
+        if line.index in decided:
+            over = line
+            continue
+        decision = made[line.index]
+        if over is not None and _lesser(line, over):
+            level = max(decision.level, decided[over.index].level + 1)
+            decision = replace(decision, level=_bounded(level, MAX_LEVEL))
+        settled[line.index] = decision
+    return settled
+
+
+def _lesser(line: Line, other: Line) -> bool:
+    size, reference = line.size or 0.0, other.size or 0.0
+    if size < reference * (1 - SAME_SIZE):
+        return True
+    return size <= reference * (1 + SAME_SIZE) and other.bold and not line.bold
 
 
 def _number(line: Line) -> Number | None:

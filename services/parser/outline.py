@@ -68,7 +68,7 @@ class _Text:
         self, entry: OutlineEntry, taken: Matches, after: int
     ) -> tuple[Line, Line | None] | None:
         """The row, or two, that hold the title: on its page first, later rows first."""
-        titles = _forms(entry.title)
+        titles = forms(entry.title)
         pages = [None] if entry.page is None else [entry.page, entry.page + 1, entry.page - 1]
         for page in pages:
             lines = self._lines if page is None else self._by_page.get(page, [])
@@ -82,8 +82,7 @@ class _Text:
         return None
 
     def _fits(self, line: Line, titles: frozenset[str]) -> tuple[Line, Line | None] | None:
-        forms = _forms(line.text)
-        if forms & titles:
+        if forms(line.text) & titles:
             return line, None
         own = folded(line.text)
         if not own or not any(t.startswith(own) for t in titles):
@@ -96,13 +95,13 @@ class _Text:
         return None
 
 
-def _forms(title: str) -> frozenset[str]:
+def forms(title: str) -> frozenset[str]:
     """The title folded, with its number and without."""
-    forms = {folded(title)}
+    found = {folded(title)}
     number = heading_number(" ".join(title.split()))
     if number is not None and len(folded(number.title)) > 1:
-        forms.add(folded(number.title))
-    return frozenset(f for f in forms if f)
+        found.add(folded(number.title))
+    return frozenset(f for f in found if f)
 
 
 def contents(lines: Iterable[Line]) -> list[OutlineEntry]:
@@ -114,9 +113,8 @@ def contents(lines: Iterable[Line]) -> list[OutlineEntry]:
     entries: list[tuple[str, float]] = []
     for line in lines:
         for part in line.text.split("\n") if line.kind == "toc" else ():
-            found = _LEADERS.search(part)
-            title = part[: found.start()].strip() if found else part.strip()
-            if found and folded(title):
+            title = without_page(part)
+            if title is not None:
                 entries.append((title, line.left or 0.0))
     if len(entries) < MIN_CONTENTS:
         return []
@@ -128,6 +126,13 @@ def contents(lines: Iterable[Line]) -> list[OutlineEntry]:
         level = numbers.level(number) if number else _indent_level(indents, left)
         made.append(OutlineEntry(level=level, title=title))
     return made
+
+
+def without_page(text: str) -> str | None:
+    """The title of a line of contents, which ends in a page number; None for any other."""
+    found = _LEADERS.search(text)
+    title = text[: found.start()].strip() if found else ""
+    return title if folded(title) else None
 
 
 def _indents(lefts: Iterable[float]) -> list[float]:
