@@ -1,10 +1,12 @@
 """What runs in the sandbox: the parse of one shard, and the join of all."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.sandbox.child import Attempt
 from libs.runtime.sandbox.files import verify
@@ -49,17 +51,14 @@ HEAVY_FORMATS = frozenset({"docx", "pptx", "odt", "odp", "doc", "ppt", "rtf"})
 def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     """Parse the pages of the file at `path` as its `profile` says.
 
-    Libraries that go by a file's ending are shown the format that was found, not the one
-    that its name claims. Writes the rows and assets to `out/`; returns engine, versions,
-    findings and the assets' media types by name.
+    Writes the rows and assets to `out/`; returns what a `ShardReport` holds, but the assets'
+    media types by name. The rows of a document of one shard are joined at once.
     """
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)
-    source = attempt.scratch / f"source.{profile.format}"
-    source.symlink_to(arguments["path"])
     result = strategy(profile.format)(
         ParseInput(
-            path=source,
+            path=Path(arguments["path"]),
             profile=profile,
             pages=PageRange.model_validate(arguments["pages"]),
             assets=sink,
@@ -68,43 +67,56 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
             progress=attempt.progress,
         )
     )
-    count = write_rows(attempt.out / ROWS, result.rows)
-    if not count and len(profile.shards) == 1:
-        raise DocumentFault(
-            Code.NO_CONTENT, "the file holds no text, table or image that could be read"
-        )
+    if len(profile.shards) > 1:
+        count = write_rows(attempt.out / ROWS, result.rows)
+        kept, findings = set(sink.media_types), result.findings
+    else:
+        count, kept, findings = _join(profile, lambda: result.rows, [result.findings], attempt)
     return {
         "engine": result.engine,
         "versions": result.versions,
-        "findings": [f.model_dump(mode="json") for f in result.findings],
-        "media_types": sink.media_types,
+        "row_count": count,
+        "joined": len(profile.shards) == 1,
+        "findings": [f.model_dump(mode="json") for f in findings],
+        "media_types": {name: t for name, t in sink.media_types.items() if name in kept},
     }
 
 
 def join(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     """Join the shards' rows, which lie at `rows` in order, under one `profile`.
 
-    `sums` are their sha256: other bytes are the store's fault.
-    Writes the joined rows to `out/`; returns their count, the assets that they still refer
-    to, and the findings of all.
+    `sums` are their sha256: other bytes are the store's fault. Writes the joined rows to
+    `out/`; returns their count, the assets that they still refer to, and all findings.
     """
     profile = Profile.model_validate(arguments["profile"])
     paths = [Path(p) for p in arguments["rows"]]
     verify(zip(paths, arguments["sums"], strict=True))
-    survey = Survey(profile)
-    for number, row in enumerate(read_rows(paths)):
-        survey.see(row)
-        if number % PROGRESS_ROWS == 0:
-            attempt.progress()
-    plan = survey.settle()
-    assets: set[str] = set()
+    shards = [[Finding.model_validate(f) for f in found] for found in arguments["findings"]]
+    count, kept, findings = _join(profile, lambda: read_rows(paths), shards, attempt)
+    return {
+        "row_count": count,
+        "assets": sorted(kept),
+        "findings": [f.model_dump(mode="json") for f in findings],
+    }
 
-    def noted() -> Any:
-        for row in plan.apply(read_rows(paths)):
+
+def _join(
+    profile: Profile,
+    rows: Callable[[], Iterable[Row]],
+    shards: Sequence[Sequence[Finding]],
+    attempt: Attempt,
+) -> tuple[int, set[str], list[Finding]]:
+    """Write the joined rows; their count, the assets they refer to, and all findings."""
+    survey = Survey(profile)
+    for row in _told(rows(), attempt):
+        survey.see(row)
+    plan = survey.settle()
+    kept: set[str] = set()
+
+    def noted() -> Iterator[Row]:
+        for row in _told(plan.apply(rows()), attempt):
             if row.asset is not None:
-                assets.add(row.asset)
-            if row.order % PROGRESS_ROWS == 0:
-                attempt.progress()
+                kept.add(row.asset)
             yield row
 
     count = write_rows(attempt.out / ROWS, noted())
@@ -112,10 +124,12 @@ def join(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
         raise DocumentFault(
             Code.NO_CONTENT, "the file holds no text, table or image that could be read"
         )
-    shards = [[Finding.model_validate(f) for f in found] for found in arguments["findings"]]
-    findings = merge_findings(shards, plan.findings)
-    return {
-        "row_count": count,
-        "assets": sorted(assets),
-        "findings": [f.model_dump(mode="json") for f in findings],
-    }
+    return count, kept, merge_findings(shards, plan.findings)
+
+
+def _told(rows: Iterable[Row], attempt: Attempt) -> Iterator[Row]:
+    """The rows, with a word of progress now and then."""
+    for number, row in enumerate(rows):
+        if number % PROGRESS_ROWS == 0:
+            attempt.progress(0)
+        yield row

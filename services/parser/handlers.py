@@ -58,21 +58,42 @@ async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
 async def on_shards_done(deps: Deps, event: ShardsDone, work: Work) -> None:
     """Join the shards, store the document's rows and diagnostics, and say so."""
     objects = deps.stores.objects
-    profile = await load_json(objects, event.profile, Profile)
     reports = [await load_json(objects, ref, ShardReport) for ref in event.reports]
-    findings = [r.findings for r in reports]
-    sums = [ref.sha256 for ref in event.rows]
+    if reports[0].joined:
+        joined = _joined_before(event.rows[0], reports[0])
+    else:
+        joined = await _join(deps, event, reports, work)
+    diagnostics = Diagnostics(engine=reports[0].engine, findings=joined.findings)
+    ref = await save_json(objects, attempt_key(event, "diagnostics.json"), diagnostics)
+    await deps.bus.announce(_document(event, reports, joined, ref))
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """The document's rows; `assets` are the names that they refer to."""
+
+    rows: ArtefactRef
+    row_count: int
+    assets: list[str]
+    findings: list[Finding]
+
+
+def _joined_before(rows: ArtefactRef, report: ShardReport) -> _Joined:
+    return _Joined(rows, report.row_count, sorted(report.assets), report.findings)
+
+
+async def _join(deps: Deps, event: ShardsDone, reports: list[ShardReport], work: Work) -> _Joined:
+    profile = await load_json(deps.stores.objects, event.profile, Profile)
+    sums, findings = [ref.sha256 for ref in event.rows], [r.findings for r in reports]
     async with (
         _judged(deps, f"parser-join:{event.job_id}:"),
         _local(deps, event.rows) as paths,
         join_shards(deps.sandbox, profile, paths, sums, findings, work) as finished,
     ):
-        rows = await store_rows(objects, event, "rows.jsonl.zst", finished)
-    joined = [Finding.model_validate(f) for f in finished.result["findings"]]
-    diagnostics = Diagnostics(engine=reports[0].engine, findings=joined)
-    ref = await save_json(objects, attempt_key(event, "diagnostics.json"), diagnostics)
-    kept, count = finished.result["assets"], finished.result["row_count"]
-    await deps.bus.announce(_document(event, reports, rows, ref, kept, count))
+        rows = await store_rows(deps.stores.objects, event, "rows.jsonl.zst", finished)
+    result = finished.result
+    found = [Finding.model_validate(f) for f in result["findings"]]
+    return _Joined(rows, result["row_count"], result["assets"], found)
 
 
 @asynccontextmanager
@@ -122,20 +143,15 @@ def _done(
 
 
 def _document(
-    event: ShardsDone,
-    reports: list[ShardReport],
-    rows: ArtefactRef,
-    diagnostics: ArtefactRef,
-    kept: list[str],
-    count: int,
+    event: ShardsDone, reports: list[ShardReport], joined: _Joined, diagnostics: ArtefactRef
 ) -> DocumentParsed:
     assets = {name: ref for report in reports for name, ref in report.assets.items()}
     return DocumentParsed(
         **_same_document(event),
-        rows=rows,
+        rows=joined.rows,
         diagnostics=diagnostics,
-        assets={name: assets[name] for name in kept if name in assets},
-        row_count=count,
+        assets={name: assets[name] for name in joined.assets if name in assets},
+        row_count=joined.row_count,
         engine=reports[0].engine,
         versions={name: v for report in reports for name, v in report.versions.items()},
     )

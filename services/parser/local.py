@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
 from libs.contracts.artefacts.profile import Profile
@@ -47,23 +48,31 @@ async def _parse(
                 await _shard(sandbox, path, profile, number, engine, folder)
                 for number in range(len(profile.shards))
             ]
-            findings = [[Finding.model_validate(f) for f in s["findings"]] for s in shards]
-            rows = [folder / f"{number}.rows" for number in range(len(shards))]
-            sums = [sha256_of(path) for path in rows]
-            work = Work("local")
-            async with join_shards(sandbox, profile, rows, sums, findings, work) as joined:
-                if assets is not None:
-                    _keep(folder, joined.result["assets"], assets)
-                found = [Finding.model_validate(f) for f in joined.result["findings"]]
-                diagnostics = Diagnostics(engine=shards[0]["engine"], findings=found)
-                return list(read_rows([joined.file(ROWS)])), diagnostics
+            rows, kept, found = await _joined(sandbox, profile, shards, folder)
         finally:
             await sandbox.close()
+        if assets is not None:
+            _keep(folder, kept, assets)
+        findings = [Finding.model_validate(f) for f in found]
+        return rows, Diagnostics(engine=shards[0]["engine"], findings=findings)
+
+
+async def _joined(
+    sandbox: Sandbox, profile: Profile, shards: list[dict[str, Any]], folder: Path
+) -> tuple[list[Row], list[str], list[Any]]:
+    paths = [folder / f"{number}.rows" for number in range(len(shards))]
+    if shards[0]["joined"]:
+        return list(read_rows(paths)), sorted(shards[0]["media_types"]), shards[0]["findings"]
+    sums = [sha256_of(path) for path in paths]
+    findings = [[Finding.model_validate(f) for f in s["findings"]] for s in shards]
+    async with join_shards(sandbox, profile, paths, sums, findings, Work("local")) as finished:
+        result = finished.result
+        return list(read_rows([finished.file(ROWS)])), result["assets"], result["findings"]
 
 
 async def _shard(
     sandbox: Sandbox, path: Path, profile: Profile, number: int, engine: str | None, folder: Path
-) -> dict[str, list[object]]:
+) -> dict[str, Any]:
     pages = profile.shards[number]
     async with parse_shard(sandbox, path, profile, pages, engine, Work("local")) as finished:
         shutil.copyfile(finished.file(ROWS), folder / f"{number}.rows")

@@ -26,6 +26,8 @@ async def store_shard(
     report = ShardReport(
         engine=result["engine"],
         versions=result["versions"],
+        row_count=result["row_count"],
+        joined=result["joined"],
         findings=[Finding.model_validate(f) for f in result["findings"]],
         assets=await _store_assets(objects, event, finished, result["media_types"]),
     )

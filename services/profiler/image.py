@@ -11,7 +11,7 @@ EXIF_DATE = 0x0132
 
 @dataclass(frozen=True)
 class ImageLook:
-    """Frames count as pages; `created` as the image says."""
+    """The frames of a TIFF count as pages; `created` as the image says."""
 
     page_count: int
     created: str | None
@@ -38,7 +38,8 @@ def look_at_image(path: Path, max_pixels: int) -> ImageLook:
                     )
                 image.load()
                 created = image.getexif().get(EXIF_DATE)
-                return ImageLook(getattr(image, "n_frames", 1), str(created) if created else None)
+                frames = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+                return ImageLook(frames, str(created) if created else None)
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError) as error:
         raise DocumentFault(
             Code.UNREADABLE, f"the image is damaged or truncated ({type(error).__name__})"

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.work import Work
 from services.parser.report import ShardReport
 from services.parser.storing import store_shard
+from services.profiler.profile import Bounds
 from tests.support import documents
 from tests.unit.parser.flow import Flow, started
 
@@ -49,6 +51,11 @@ def flow(base: Flow) -> Flow:
     return base
 
 
+def in_shards_of_one_page(flow: Flow, window: int) -> Flow:
+    profiler = replace(flow.profiler, bounds=Bounds(shard_over=1, shard_pages=1), window=window)
+    return replace(flow, profiler=profiler)
+
+
 async def test_a_markdown_file_goes_the_whole_way(flow: Flow) -> None:
     await flow.accept("pump.md", documents.MARKDOWN.encode())
     parsed = await flow.settle()
@@ -64,7 +71,7 @@ async def test_a_markdown_file_goes_the_whole_way(flow: Flow) -> None:
     assert any(r.kind == "table" and r.cells for r in rows)
     assert (await flow.profile(parsed.profile)).language == "en"
     assert (await flow.diagnostics(parsed.diagnostics)).engine == parsed.engine
-    assert parsed.rows.key == "default/doc-1/1/.jobs/job-1/1/rows.jsonl.zst"
+    assert parsed.rows.key.startswith("default/doc-1/1/.jobs/job-1/1/")
 
 
 async def test_the_same_event_twice_gives_the_same_bytes_under_the_same_keys(flow: Flow) -> None:
@@ -106,11 +113,7 @@ async def test_a_long_document_is_parsed_in_shards_through_a_window(flow: Flow) 
 
 
 async def test_the_window_releases_one_shard_for_each_that_was_parsed(flow: Flow) -> None:
-    narrow = flow.profiler.__class__(
-        flow.profiler.bus, flow.profiler.stores, flow.profiler.sandbox,
-        flow.profiler.bounds.__class__(shard_over=1, shard_pages=1), 2,
-    )  # fmt: skip
-    narrowed = Flow(flow.stores, flow.bus, narrow, flow.parser)
+    narrowed = in_shards_of_one_page(flow, window=2)
     await narrowed.accept(
         "five.pdf", documents.pdf([[(11, f"Page {n} says so.")] for n in range(5)])
     )
@@ -184,9 +187,10 @@ async def test_a_source_that_is_gone_or_changed_is_told_apart(flow: Flow) -> Non
 
 
 async def test_changed_rows_of_a_shard_are_never_joined(flow: Flow) -> None:
-    await flow.accept("a.md", b"# One\n\nText.\n")
-    for _ in range(3):
-        await flow.handle(flow.bus.queue.popleft())
+    cut = in_shards_of_one_page(flow, window=4)
+    await cut.accept("two.pdf", documents.pdf([[(11, "One page.")], [(11, "Another page.")]]))
+    while not flow.bus.of(ShardsDone):
+        await cut.handle(flow.bus.queue.popleft())
     done = flow.bus.of(ShardsDone)[0]
     await flow.stores.objects.put(done.rows[0].key, b"other bytes")
     with pytest.raises(WorldFault):
@@ -222,7 +226,8 @@ async def test_an_asset_named_against_the_rules_is_not_stored(flow: Flow, tmp_pa
 
     class Finished:
         result = {
-            "engine": "x", "versions": {}, "findings": [], "media_types": {"profile.json": "a/b"},
+            "engine": "x", "versions": {}, "findings": [], "row_count": 1, "joined": True,
+            "media_types": {"profile.json": "a/b"},
         }  # fmt: skip
 
     finished: Any = Finished()
