@@ -4,6 +4,7 @@ import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from libs.contracts.api.ingest import IngestOptions
 
 AT_ONCE = 8
+TRIES = 8  # about half a minute, in which a dead gateway is back
 WATCH_SECONDS = 1.0
 UNWANTED = frozenset({"failed", "cancelled"})
 
@@ -56,7 +58,7 @@ def ingest(
     if not files and not watch:
         say_error("there is no file below what was named")
         raise typer.Exit(2)
-    with client(context, namespace) as groundwire:
+    with client(context, namespace, tries=TRIES) as groundwire:
         from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 
         options = IngestOptions(
@@ -65,12 +67,19 @@ def ingest(
             wait_for_dense=wait_for_dense,
         )
         failed = send_all(groundwire, files, options, document_id)
-        while watch:
+        if watch:
+            _watch(groundwire, snapshot, options)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _watch(groundwire: "Client", snapshot: Snapshot, options: "IngestOptions") -> None:
+    """Send what is added or changed, until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        while True:
             time.sleep(WATCH_SECONDS)
             if settled := snapshot.settled_changes():
                 send_all(groundwire, settled, options, None)
-    if failed:
-        raise typer.Exit(1)
 
 
 def send_all(

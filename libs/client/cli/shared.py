@@ -30,16 +30,23 @@ class Target:
 
 
 @contextmanager
-def client(context: typer.Context, namespace: str | None = None) -> Iterator["Client"]:
-    """A client for one command; its errors become a sentence and an exit code."""
+def client(
+    context: typer.Context, namespace: str | None = None, *, tries: int = 3
+) -> Iterator["Client"]:
+    """A client for one command; its errors become a sentence and an exit code.
+
+    A command that people wait for is not tried for long; one that works through many files is.
+    """
     from pydantic import ValidationError
 
     from libs.client.errors import ApiError, ClientError, Unreachable
+    from libs.client.retry import Retry
     from libs.client.synchronous import Client
 
     target: Target = context.obj
     try:
-        with Client(target.url, target.key, namespace or target.namespace) as opened:
+        space = namespace or target.namespace
+        with Client(target.url, target.key, space, retry=Retry(tries=tries)) as opened:
             yield opened
     except ApiError as error:
         say_error(describe(error))

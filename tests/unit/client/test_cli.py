@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -334,3 +335,26 @@ def test_help_loads_nothing_heavy() -> None:
     assert "ingest" in done.stdout
     assert "doctor" in done.stdout
     assert done.stderr == ""
+
+
+def test_watching_sends_a_changed_file_as_the_next_revision_until_it_is_ended(
+    gateway: FakeGateway, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway.on("POST", f"{SPACE}/documents", (202, accepted()))
+    gateway.on("GET", EVENTS, stream(job("job-1", "published")))
+    looks = iter([True, False, False])
+
+    def pause(_seconds: float) -> None:
+        if (change := next(looks, None)) is None:
+            raise KeyboardInterrupt
+        if change:
+            (folder / "a.md").write_text("# A, changed")
+
+    monkeypatch.setattr("libs.client.cli.ingest.time", SimpleNamespace(sleep=pause))
+    result = run("ingest", str(folder), "--watch")
+    assert result.exit_code == 0, result.output
+    sent = gateway.bodies("POST", f"{SPACE}/documents")
+    assert len(sent) == 3
+    assert sent[2].form["file"] == b"# A, changed"
+    ids = {s.form["document_id"] for s in sent if s.form["file_name"] == b"a.md"}
+    assert len(ids) == 1
