@@ -49,6 +49,13 @@ async def index(root: Path) -> AsyncIterator[TantivyIndex]:
     await index.close()
 
 
+class BrokenWriter:
+    """Fails whatever it is asked."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError("broken")
+
+
 class TestTantivyIndex(SearchIndexSuite):
     @pytest.fixture
     def make_index(self, root: Path) -> MakeIndex:
@@ -175,6 +182,27 @@ async def test_what_is_submitted_is_finished_at_close(root: Path) -> None:
     await reader.close()
     with pytest.raises(RuntimeError, match="closed"):
         await index.write(NS, 9, [])
+
+
+async def test_removing_nothing_commits_nothing(index: TantivyIndex, root: Path) -> None:
+    await index.write(NS, 1, [document("apple")])
+    await index.remove(NS, [1])
+    last = (root / FOLDER / "meta.json").read_bytes()
+    assert await index.remove(NS, [1, 2]) == 0
+    await index.write(NS, 3, [])
+    assert (root / FOLDER / "meta.json").read_bytes() == last
+
+
+async def test_writing_goes_on_after_the_engine_broke(index: TantivyIndex) -> None:
+    await index.write(NS, 1, [document("apple")])
+    assert index._lexical is not None
+    index._lexical._writer = BrokenWriter()
+    with pytest.raises(WorldFault, match="could not be written"):
+        await index.write(NS, 2, [document("apple")])
+    await index.write(NS, 3, [document("apple")])
+    await index.purge()
+    found = await index.search("content", asks("apple"), scope(1, 2, 3), 10)
+    assert places(found) == [(1, 0), (3, 0)]
 
 
 @pytest.mark.parametrize("damage", ["{}", "", "not json"])

@@ -150,35 +150,36 @@ class LexicalWriter:
                 change.future.set_result(result)
 
     def _apply(self, prepared: list[tuple[Change, _Made]]) -> list[int]:
+        """Commit, unless nothing changes; returns the result of each change."""
         index, writer = self._open()
         index.reload()
         searcher = index.searcher()
-        now: dict[tuple[str, int], int] = {}
+        held: dict[tuple[str, int], int] = {}
         results = []
+        changed = False
         for change, revisions in prepared:
             before = 0
             for revn, documents in revisions.items():
                 key = (change.namespace, revn)
-                if key not in now:
-                    now[key] = queries.count(searcher, queries.revision(index.schema, *key))
-                before += now[key]
-                now[key] = len(documents)
+                if key not in held:
+                    held[key] = queries.count(searcher, queries.revision(index.schema, *key))
+                before += held[key]
+                changed = changed or bool(held[key] or documents)
+                held[key] = len(documents)
                 writer.delete_documents_by_term("revision", revision_key(*key))
                 for document in documents:
                     writer.add_document(document)
             results.append(before)
-        writer.commit()
+        if changed:
+            writer.commit()
         return results
 
     def _purge(self, *, step: bool) -> None:
         """Notice what is deleted, empty a segment a little when `step`, and answer those who
         wait for it."""
-        if self._writer is None and not self._purges:
-            return
         try:
-            index, writer = self._open()
             if step:
-                self._purger.step(index, writer)
+                self._purger.step(*self._open())
             dirty = self._purger.look()
         except BaseException as error:  # a panic of the engine is no Exception
             log.warning("purge failed", error=type(error).__name__)

@@ -43,9 +43,13 @@ class Segment:
 
 def dirty_segments(path: Path) -> list[Segment]:
     """Segments with deletions, as the last commit or merge in `path` left them."""
+    try:
+        meta = orjson.loads((path / "meta.json").read_bytes())
+    except FileNotFoundError:
+        return []
     found: list[Segment] = []
     offset = 0
-    for entry in orjson.loads((path / "meta.json").read_bytes())["segments"]:
+    for entry in meta["segments"]:
         dead = (entry["deletes"] or {}).get("num_deleted_docs", 0)
         alive = entry["max_doc"] - dead
         if dead:
@@ -93,7 +97,7 @@ class Purger:
         searcher = index.searcher()
         living = searcher.search(
             tantivy.Query.all_query(),
-            min(STEP_DOCUMENTS, segment.alive),
+            max(1, min(STEP_DOCUMENTS, segment.alive)),
             count=False,
             offset=segment.offset,
         )

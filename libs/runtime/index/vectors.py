@@ -227,7 +227,7 @@ class VectorStore:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connect()
             connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = normal")
+            connection.execute("pragma synchronous = full")
             connection.execute("pragma secure_delete = on")
             connection.execute(_SCHEMA)
             self._write_connection = connection

@@ -162,5 +162,5 @@ def test_time_grows_linearly(unit: str) -> None:
         return time.process_time() - start
 
     seconds(1000)
-    small, large = min(seconds(10_000) for _ in range(3)), seconds(80_000)
+    small, large = min(seconds(4_000) for _ in range(3)), seconds(32_000)
     assert large < max(24 * small, 0.25)
