@@ -172,13 +172,14 @@ def _two_columns(band: Sequence[Area], gutter: tuple[float, float], em: float) -
     middle = (gutter[0] + gutter[1]) / 2
     left = [i for i in band if (i.x0 + i.x1) / 2 < middle]
     right = [i for i in band if (i.x0 + i.x1) / 2 >= middle]
-    if not left or not right:
+    texts = all(isinstance(i, Segment) for i in band)
+    if min(len(left), len(right)) < (2 if texts else 1):
         return False
     top = max(min(i.y0 for i in left), min(i.y0 for i in right))
     bottom = min(max(i.y1 for i in left), max(i.y1 for i in right))
     if bottom - top < 2.2 * em:
         return False
-    if min(_lines(left), _lines(right)) < 2 and all(isinstance(i, Segment) for i in band):
+    if texts and min(_lines(left), _lines(right)) < 2:
         return False
     return not _row_wise(left, right)
 

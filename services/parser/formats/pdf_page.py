@@ -4,9 +4,21 @@ Coordinates are PDF points from the top left of the page as it is shown (crop bo
 applied).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from libs.contracts.artefacts.rows import TableCell
+from services.parser.formats.rows import clean
+
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+
+
+def plain_text(text: str) -> str:
+    """Clean text with ligatures taken apart."""
+    return clean(text if text.isascii() else text.translate(_LIGATURES))
 
 
 @dataclass(slots=True)
@@ -48,14 +60,37 @@ class Word(Area):
     text: str = ""
 
 
+class WordBox(Protocol):
+    """A word as liteparse gives it."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 @dataclass(slots=True)
 class Segment(Area):
-    """Words that stand side by side in one font; `em` is the font's size in points."""
+    """Words that stand side by side in one font; `em` is the font's size in points.
+
+    `word_boxes` stay as they were read: only what lies in tables is ever taken apart.
+    """
 
     text: str = ""
     em: float = 10.0
     bold: bool = False
-    words: list[Word] = field(default_factory=list)
+    word_boxes: Sequence[WordBox] = ()
+
+    def words(self) -> list[Word]:
+        """The words with their boxes; the whole segment where the reader knows no words."""
+        if not self.word_boxes:
+            return [Word(self.x0, self.y0, self.x1, self.y1, self.text)]
+        return [
+            Word(w.x, w.y, w.x + w.width, w.y + w.height, text)
+            for w in self.word_boxes
+            if (text := plain_text(w.text))
+        ]
 
 
 @dataclass(slots=True)

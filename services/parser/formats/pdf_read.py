@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from libs.contracts.artefacts.rows import TableCell
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, Word
+from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, plain_text
 from services.parser.formats.rows import clean
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ CUT_GAP = 0.9
 MIN_TEXT_HEIGHT = 1.0
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _ENCRYPTED = re.compile(r"password|encrypt|security handler", re.IGNORECASE)
-_LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-)
 
 
 def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
@@ -110,7 +107,7 @@ def _page(page: "ParsedPage", images: list[Any]) -> Page:
 
 def _segments(item: "TextItem") -> Iterator[Segment]:
     """The item, cut where the gap between two words is wide."""
-    text = clean(item.text.translate(_LIGATURES))
+    text = plain_text(item.text)
     if not text:
         return
     em = item.font_height or item.font_size or item.height * 0.8
@@ -118,19 +115,21 @@ def _segments(item: "TextItem") -> Iterator[Segment]:
         em = item.height * 0.8
     bold = (item.font_weight or 400) >= 600 or bool(_BOLD.search(item.font_name or ""))
     x1, y1 = item.x + item.width, item.y + item.height
-    words = [
-        Word(w.x, w.y, w.x + w.width, w.y + w.height, clean(w.text.translate(_LIGATURES)))
-        for w in item.words
+    words = item.words
+    cuts = [
+        i
+        for i in range(1, len(words))
+        if words[i].x - words[i - 1].x - words[i - 1].width > CUT_GAP * em
     ]
-    cuts = [i for i in range(1, len(words)) if words[i].x0 - words[i - 1].x1 > CUT_GAP * em]
     if not cuts:
         yield Segment(item.x, item.y, x1, y1, text, em, bold, words)
         return
     for start, stop in zip([0, *cuts], [*cuts, len(words)], strict=True):
         run = words[start:stop]
-        joined = " ".join(w.text for w in run).strip()
+        joined = " ".join(plain_text(w.text) for w in run).strip()
         if joined:
-            yield Segment(run[0].x0, item.y, run[-1].x1, y1, joined, em, bold, run)
+            end = run[-1].x + run[-1].width
+            yield Segment(run[0].x, item.y, end, y1, joined, em, bold, run)
 
 
 def _is_hidden(item: "TextItem", page: "ParsedPage", dark: list[Area], has_images: bool) -> bool:
@@ -204,7 +203,7 @@ def _guess(block: Any) -> Table | None:
         return None
     first = 1 if grid[0] is header else 0
     cells = [
-        TableCell(row=r, column=c, text=clean(text.translate(_LIGATURES)), header=r < first)
+        TableCell(row=r, column=c, text=plain_text(text), header=r < first)
         for r, row in enumerate(grid)
         for c, text in enumerate(row)
     ]

@@ -61,12 +61,13 @@ def take_words(page: Page, tables: Sequence[Table]) -> list[Segment]:
         if not near:
             kept.append(segment)
             continue
+        words = segment.words()
         outside = [
             w
-            for w in segment.words
+            for w in words
             if not any(t.holds((w.x0 + w.x1) / 2, (w.y0 + w.y1) / 2, 1) for t in near)
         ]
-        if len(outside) == len(segment.words) and outside:
+        if len(outside) == len(words):
             kept.append(segment)
         elif outside:
             kept.append(
@@ -78,7 +79,6 @@ def take_words(page: Page, tables: Sequence[Table]) -> list[Segment]:
                     " ".join(w.text for w in outside),
                     segment.em,
                     segment.bold,
-                    outside,
                 )
             )
     return kept
@@ -162,7 +162,7 @@ def _table(grid: Grid, page: Page) -> Table | None:
     if rows < 1 or columns < 1 or rows * columns < 2 or rows * columns > MAX_CELLS:
         return None
     area = Area(xs[0], ys[0], xs[-1], ys[-1])
-    words = [w for s in page.segments if s.overlap(area) > 0 for w in _words(s)]
+    words = [w for s in page.segments if s.overlap(area) > 0 for w in s.words()]
     places = _grow(grid, xs, ys)
     texts = _fill(places, xs, ys, words)
     filled = sum(1 for lines in texts.values() if lines)
@@ -173,12 +173,6 @@ def _table(grid: Grid, page: Page) -> Table | None:
     cells = split_rows(cells)
     cells = drop_spacers(cells, ys, xs)
     return Table(area.x0, area.y0, area.x1, area.y1, cells=mark_headers(cells))
-
-
-def _words(segment: Segment) -> list[Word]:
-    if segment.words:
-        return segment.words
-    return [Word(segment.x0, segment.y0, segment.x1, segment.y1, segment.text)]
 
 
 def _grow(grid: Grid, xs: list[float], ys: list[float]) -> dict[tuple[int, int], tuple[int, int]]:

@@ -64,5 +64,5 @@ def test_no_file_breaks_and_none_is_empty(name, every, monkeypatch):
     assert unexpected == {}
 
 
-WITHOUT_CONTENT = frozenset({"testEXCEL_textbox.xls"})
-"""Files whose only text lies where their reader cannot look."""
+WITHOUT_CONTENT = frozenset({"testEXCEL_textbox.xls", "testWORDML_tableInsideParagraph.doc"})
+"""Files whose only text lies where their reader cannot look, or that are not what they say."""
