@@ -12,7 +12,7 @@ def body(edition: int) -> bytes:
     parts = [f"# Almanac edition {edition}\n"]
     for n in range(SECTIONS):
         parts.append(
-            f"## Chapter {n}\n\nThe almanac speaks of comets, edition marker ed{edition}x.\n"
+            f"## Chapter {n}\n\nThe almanac speaks of comet {n}, edition marker ed{edition}x.\n"
         )
     return "\n".join(parts).encode()
 
@@ -25,7 +25,7 @@ def test_readers_see_the_old_revision_or_the_new_one_whole(stack: Stack) -> None
 
     def read() -> None:
         while not stop.is_set():
-            answer = stack.search("almanac comets", top_k=50, filters={"document_ids": ["almanac"]})
+            answer = stack.search("almanac comet", top_k=50, filters={"document_ids": ["almanac"]})
             pieces = answer["evidence"]
             reads[0] += 1
             revisions = {p["revision"] for p in pieces}
