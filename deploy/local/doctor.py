@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from deploy.local import nats
 from deploy.local.folder import DataFolder
-from deploy.local.ports import LOOPBACK, answers, holder_of, is_free
+from deploy.local.ports import LOOPBACK, answers, obstacle
 from libs.contracts.subjects import Stage
 from libs.runtime.settings import Settings
 
@@ -150,12 +150,9 @@ def stack(settings: Settings) -> Iterator[Finding]:
     alive = {stage: note for stage, note in running.items() if note and _alive(note[0])}
     if not alive:
         port = settings.http_port
-        free = is_free(settings.http_host, port)
-        holder = None if free else holder_of(port)
-        detail = "free" if free else f"held by process {holder or 'of another user'}"
-        yield Finding(
-            f"port {port}", free, detail, False, "choose another one with GROUNDWIRE_HTTP_PORT"
-        )
+        trouble = obstacle(settings.http_host, port)
+        yield Finding(f"port {port}", trouble is None, "not free" if trouble else "free",
+                      remedy=trouble or "")  # fmt: skip
         return
     for stage in Stage:
         note = alive.get(stage)

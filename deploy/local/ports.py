@@ -1,6 +1,7 @@
 """Ports of this machine: is one free, and who holds it."""
 
 import contextlib
+import errno
 import socket
 from pathlib import Path
 
@@ -8,16 +9,18 @@ LOOPBACK = "127.0.0.1"
 _LISTENING = "0A"
 
 
-def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there now."""
+def obstacle(host: str, port: int) -> str | None:
+    """Why no server could listen there now, in a sentence; None when one could."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return _taken(port)
+            return f"nothing can listen on {host}:{port}: {error.strerror or error}"
+    return None
 
 
 def free_port(host: str = LOOPBACK) -> int:
@@ -88,7 +91,7 @@ def _listening_inodes(port: int) -> set[str]:
     return inodes
 
 
-def taken_message(port: int) -> str:
+def _taken(port: int) -> str:
     """The sentence for a port that is not free: who holds it, and the way out."""
     holder = holder_of(port)
     pid = None if holder is None else forked_from(holder)

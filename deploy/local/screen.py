@@ -42,20 +42,18 @@ class Welcome:
 class Screen:
     """Standard output for news, standard error for troubles."""
 
-    def __init__(self) -> None:
-        self._coloured = sys.stdout.isatty()
-
     def news(self, line: str = "") -> None:
         """A line that says what goes on."""
         print(line, flush=True)
 
     def trouble(self, line: str) -> None:
         """A line that somebody should read."""
-        print(f"\033[33m{line}\033[0m" if self._coloured else line, file=sys.stderr, flush=True)
+        shown = f"\033[33m{line}\033[0m" if sys.stderr.isatty() else line
+        print(shown, file=sys.stderr, flush=True)
 
     def welcome(self, welcome: Welcome) -> None:
         """The text of a finished start, its first line set off on a terminal."""
         first, *rest = welcome.lines()
-        self.news(f"\033[1;32m{first}\033[0m" if self._coloured else first)
+        self.news(f"\033[1;32m{first}\033[0m" if sys.stdout.isatty() else first)
         for line in rest:
             self.news(line)

@@ -18,6 +18,7 @@ from deploy.local.process import LONGEST_DELAY, Child, adopt_orphans, children_o
 _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)
 _STOP = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 LAST_GRACE = 0.5
+ECHO_SECONDS = 0.5
 
 
 def _note(_number: int, _frame: FrameType | None) -> None:
@@ -37,6 +38,7 @@ class Supervisor:
         self._ranks: dict[str, int] = {}
         self._children: dict[str, Child] = {}
         self._stops_asked = 0
+        self._asked_at = 0.0
         self._pipe: tuple[int, int] | None = None
 
     def __enter__(self) -> "Supervisor":
@@ -143,13 +145,19 @@ class Supervisor:
             self._reap()
 
     def _wait(self, seconds: float) -> None:
-        """Sleep until a signal comes, counting those that ask for the end."""
+        """Sleep until a signal comes, counting those that ask for the end.
+
+        One wish may come twice: from the terminal, and from `make` that passes it on.
+        """
         if self._pipe is None:
             return
         ready, _, _ = select.select([self._pipe[0]], [], [], seconds)
-        if ready:
-            with contextlib.suppress(BlockingIOError):
-                self._stops_asked += sum(n in _STOP for n in os.read(self._pipe[0], 4096))
+        if not ready or not _STOP & set(os.read(self._pipe[0], 4096)):
+            return
+        now = time.monotonic()
+        if not self._stops_asked or now - self._asked_at > ECHO_SECONDS:
+            self._stops_asked += 1
+            self._asked_at = now
 
     def _reap(self) -> None:
         while True:
@@ -161,6 +169,7 @@ class Supervisor:
                 return
             for child in self._children.values():
                 if child.pid == pid:
+                    child.send(signal.SIGKILL, group=True)
                     child.ended(status, time.monotonic())
                     self._mourn(child)
 

@@ -11,7 +11,7 @@ from deploy.local import nats
 from deploy.local.folder import DataFolder, FolderTaken
 from deploy.local.key import local_key
 from deploy.local.logs import ErrorTail, last_lines, rotate
-from deploy.local.ports import LOOPBACK, answers, free_port, is_free, taken_message
+from deploy.local.ports import LOOPBACK, answers, free_port, obstacle
 from deploy.local.preload import preload
 from deploy.local.process import Child
 from deploy.local.screen import Screen, Welcome
@@ -116,7 +116,7 @@ class Stack:
         waiting = list(services)
         patience = time.monotonic() + PATIENCE_SECONDS
         while waiting and not supervisor.asked_to_stop:
-            supervisor.tick(0.05)
+            supervisor.tick(0.1)
             waiting = [service for service in waiting if not is_ready(self._folder, service)]
             if waiting and time.monotonic() > patience:
                 patience = float("inf")
@@ -134,7 +134,7 @@ class Stack:
     def _why(self, name: str) -> str:
         log = self._folder.logs / f"{name}.log"
         end = "\n".join(f"  {line}" for line in last_lines(log))
-        return f"{name} is not up yet, the end of {log} says:\n{end or '  (nothing)'}"
+        return f"{name} did not come up so far; the end of {log} says:\n{end or '  (nothing)'}"
 
 
 def address(host: str, port: int) -> str:
@@ -183,16 +183,22 @@ def up(settings: Settings) -> int:
     """Run the stack until SIGINT or SIGTERM; the number to exit with."""
     screen = Screen()
     folder = DataFolder(settings.data_dir.absolute())
-    folder.make()
     port = settings.http_port or free_port(settings.http_host)
-    if not is_free(settings.http_host, port):
-        screen.trouble(taken_message(port))
+    if trouble := obstacle(settings.http_host, port):
+        screen.trouble(trouble)
         return 1
     url = address(settings.http_host, port)
     try:
+        folder.make()
         lock = folder.lock(url)
     except FolderTaken as taken:
         screen.trouble(str(taken))
+        return 1
+    except OSError as error:
+        screen.trouble(
+            f"the data folder {folder.root} cannot be used ({error.strerror}): "
+            "choose another one with GROUNDWIRE_DATA_DIR"
+        )
         return 1
     _hand_down(folder, port)
     screen.news("starting the bus and seven services")

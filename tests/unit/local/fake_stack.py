@@ -47,10 +47,12 @@ def crashing(name: str) -> None:
 
 
 def leaving(name: str) -> None:
-    """Leaves a grandchild in a session of its own behind."""
+    """Leaves a grandchild of its group behind, and one in a session of its own."""
     if os.fork() == 0:
         os.setsid()
         deaf(f"{name}-orphan")
+    if os.fork() == 0:
+        deaf(f"{name}-child")
     steady(name)
 
 

@@ -10,14 +10,13 @@ from deploy.local.up import address
 def test_a_held_port_is_not_free_and_its_holder_is_named() -> None:
     with socket.create_server((ports.LOOPBACK, 0)) as server:
         port = server.getsockname()[1]
-        assert not ports.is_free(ports.LOOPBACK, port)
         assert ports.answers(ports.LOOPBACK, port)
         assert ports.holder_of(port) == os.getpid()
-        message = ports.taken_message(port)
+        message = ports.obstacle(ports.LOOPBACK, port) or ""
     assert f"port {port} is held by process {os.getpid()}" in message
     assert "pytest" in message
     assert "GROUNDWIRE_HTTP_PORT=" in message
-    assert ports.is_free(ports.LOOPBACK, port)
+    assert ports.obstacle(ports.LOOPBACK, port) is None
     assert ports.holder_of(port) is None
     assert not ports.answers(ports.LOOPBACK, port)
 
@@ -33,7 +32,8 @@ def test_a_forked_holder_is_named_by_the_process_that_would_fork_it_again() -> N
         server.close()
         try:
             assert ports.holder_of(port) == pid
-            assert f"held by process {os.getpid()}" in ports.taken_message(port)
+            message = ports.obstacle(ports.LOOPBACK, port) or ""
+            assert f"held by process {os.getpid()}" in message
         finally:
             os.close(writing)
             os.close(reading)
@@ -41,7 +41,12 @@ def test_a_forked_holder_is_named_by_the_process_that_would_fork_it_again() -> N
 
 
 def test_a_free_port_is_free() -> None:
-    assert ports.is_free(ports.LOOPBACK, ports.free_port())
+    assert ports.obstacle(ports.LOOPBACK, ports.free_port()) is None
+
+
+def test_another_obstacle_than_a_holder_is_told_as_it_is() -> None:
+    said = ports.obstacle("203.0.113.7", 8080) or ""
+    assert said.startswith("nothing can listen on 203.0.113.7:8080: ")
 
 
 def test_the_address_is_one_that_this_machine_can_reach() -> None:

@@ -75,6 +75,18 @@ def test_a_killed_service_is_started_again_and_the_others_go_on(
     assert len(starts(tmp_path, "steady")) == 1
 
 
+def test_what_a_dead_service_started_dies_before_it_is_started_again(
+    start: Start, tmp_path: Path
+) -> None:
+    start("leaving")
+    wait_until(lambda: bool(starts(tmp_path, "leaving-child")))
+    [(service, _)] = starts(tmp_path, "leaving")
+    [(child, _)] = starts(tmp_path, "leaving-child")
+    os.kill(service, signal.SIGKILL)
+    wait_until(lambda: not alive(child))
+    wait_until(lambda: len(starts(tmp_path, "leaving")) == 2)
+
+
 def test_a_crashing_service_is_started_again_after_growing_pauses(
     start: Start, tmp_path: Path
 ) -> None:
@@ -92,10 +104,11 @@ def test_the_end_is_clean_and_bounded_and_leaves_no_process(
     start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
     process = start("bus", "steady", "deaf", "leaving", stop_seconds=0.5)
-    wait_until(lambda: bool(starts(tmp_path, "leaving-orphan")))
+    for name in ("leaving-orphan", "leaving-child"):
+        wait_until(lambda name=name: bool(starts(tmp_path, name)))
     pids = [
         pid
-        for name in ("bus", "steady", "deaf", "leaving", "leaving-orphan")
+        for name in ("bus", "steady", "deaf", "leaving", "leaving-orphan", "leaving-child")
         for pid, _ in starts(tmp_path, name)
     ]
     began = time.monotonic()
@@ -111,9 +124,15 @@ def test_the_end_is_clean_and_bounded_and_leaves_no_process(
 def test_a_second_signal_kills_at_once(start: Start, tmp_path: Path) -> None:
     process = start("steady", "deaf", stop_seconds=60.0)
     process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     wait_until(lambda: (tmp_path / "ends").exists())
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=10)
+    assert process.poll() is None, "the same wish, heard twice, is not a second one"
+
+    def ended() -> bool:
+        process.send_signal(signal.SIGINT)
+        return process.poll() is not None
+
+    wait_until(ended)
     assert not alive(starts(tmp_path, "deaf")[0][0])
 
 

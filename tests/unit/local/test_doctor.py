@@ -1,0 +1,68 @@
+"""The doctor: what it finds, what it advises, and when it fails."""
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from deploy.local import doctor, nats
+from deploy.local.folder import DataFolder
+from deploy.local.ports import LOOPBACK, free_port
+from libs.contracts.subjects import Stage
+from libs.runtime.settings import Settings
+
+
+def examine(folder: Path, **given: object) -> tuple[int, str]:
+    said: list[str] = []
+    settings = Settings(_env_file=None, data_dir=folder, http_port=free_port(), **given)
+    return doctor.doctor(settings, said.append), "\n".join(said)
+
+
+def test_an_installed_machine_is_fine_whatever_optional_tools_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result, said = examine(tmp_path / "data")
+    assert result == 0
+    for package in ("tesseract-ocr", "tesseract-ocr-kor", "libreoffice-writer-nogui"):
+        assert package in said
+    assert "Everything required is here." in said
+    assert not (tmp_path / "data").exists(), "looking must change nothing"
+
+
+def test_a_missing_bus_server_fails_and_says_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nats.sysconfig, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result, said = examine(tmp_path)
+    assert result == 1
+    assert "MISS  nats-server" in said
+    assert "make install" in said
+
+
+def test_a_given_server_that_is_away_fails_without_telling_its_password(tmp_path: Path) -> None:
+    result, said = examine(tmp_path, nats_url=f"nats://user:secret@127.0.0.1:{free_port()}")
+    assert result == 1
+    assert "MISS  NATS" in said
+    assert "secret" not in said
+
+
+def test_an_adapter_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    result, said = examine(tmp_path, objects_url="s3://bucket")
+    assert result == 1
+    assert "unset GROUNDWIRE_OBJECTS_URL" in said
+
+
+def test_a_stack_of_which_services_are_missing_is_told(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.make()
+    with socket.create_server((LOOPBACK, 0)) as deaf:
+        note = {"pid": os.getpid(), "probe_port": deaf.getsockname()[1]}
+        (folder.run / "gateway.json").write_text(json.dumps(note))
+        result, said = examine(tmp_path)
+    assert result == 1
+    assert f"process {os.getpid()}, not ready" in said
+    assert said.count("not running") == len(Stage) - 1
