@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from libs.contracts.artefacts.rows import Row
-from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
-from services.parser.formats.images import add_image
+from services.parser.formats.images import add_image, image_type
 from services.parser.formats.ocr import Reader, as_jpeg, read_lines, render
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_furniture import split_furniture
 from services.parser.formats.pdf_layout import reading_order
-from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
+from services.parser.formats.pdf_page import Area, Page, Segment, Table
 from services.parser.formats.pdf_read import read_pages
 from services.parser.formats.pdf_rows import PageWriter, Typography, box
 from services.parser.formats.pdf_tables import find_tables, take_words
@@ -31,6 +29,7 @@ def parse(given: ParseInput) -> ShardResult:
     rows = Rows()
     pages: list[Page] = []
     for page in read_pages(_named(given), given.pages.first, given.pages.last):
+        _keep_pictures(given, rows, page)
         pages.append(page)
         given.progress(1)
     reader = Reader(given, rows)
@@ -47,13 +46,12 @@ def parse(given: ParseInput) -> ShardResult:
         if page.number in scans:
             _scan(given, rows, writer, reader, page)
         else:
-            _page(given, rows, writer, page, tables[page.number])
+            items: list[Area] = [*page.segments, *tables[page.number], *page.pictures]
+            writer.write(page, reading_order(items))
         _edge(rows, page, "page_footer", feet.get(page.number, ()))
         _aside(rows, page)
         given.progress(0)
     attach_captions(rows.rows)
-    if scans and not any(_is_content(r) for r in rows.rows):
-        raise DocumentFault(Code.NO_CONTENT, "no page of the PDF holds text or an image")
     return rows.result(
         "liteparse",
         {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
@@ -70,42 +68,35 @@ def _named(given: ParseInput) -> Path:
     return link
 
 
-def _is_content(row: Row) -> bool:
-    return row.kind == "image" or bool(row.text)
+def _keep_pictures(given: ParseInput, rows: Rows, page: Page) -> None:
+    """Pictures of the page as assets, so that no shard holds all of them in memory.
+
+    A picture behind the text of a page is left out.
+    """
+    kept = []
+    for picture in page.pictures:
+        whole = picture.size > BACKGROUND * page.width * page.height
+        if whole and page.letters >= MIN_TEXT:
+            rows.note("background_image", "pictures behind a page's text were left out")
+            continue
+        media_type = image_type(picture.data)
+        if media_type is None:
+            rows.note("image_unreadable", "embedded images of an unknown type were left out")
+            continue
+        picture.asset = given.assets.add(picture.data, media_type)
+        picture.media_type, picture.data = media_type, b""
+        kept.append(picture)
+    page.pictures = kept
+    if page.small_pictures:
+        rows.note(
+            "small_images", "pictures of a few points were left out", count=page.small_pictures
+        )
 
 
 def _is_scan(page: Page) -> bool:
     if page.garbled:
         return True
-    letters = sum(len(s.text) for s in page.segments)
-    return letters < MIN_TEXT and (bool(page.pictures) or not letters)
-
-
-def _page(
-    given: ParseInput, rows: Rows, writer: PageWriter, page: Page, tables: list[Table]
-) -> None:
-    pictures = [p for p in page.pictures if not _is_background(page, p)]
-    if len(pictures) < len(page.pictures):
-        rows.note("background_image", "pictures behind a page's text were left out")
-    if page.small_pictures:
-        rows.note(
-            "small_images", "pictures of a few points were left out", count=page.small_pictures
-        )
-    items: list[Area] = [*page.segments, *tables, *pictures]
-    placed = writer.write(page, reading_order(items))
-    _insert(given, rows, page, placed)
-
-
-def _insert(
-    given: ParseInput, rows: Rows, page: Page, placed: Sequence[tuple[Picture, int]]
-) -> None:
-    """Image rows at the places where the pictures stand, from the end backwards."""
-    for picture, index in reversed(placed):
-        tail = rows.rows[index:]
-        del rows.rows[index:]
-        add_image(rows, given.assets, picture.data, page=page.number, boxes=[box(page, picture)])
-        shift = len(rows.rows) - index
-        rows.rows.extend(r.model_copy(update={"order": r.order + shift}) for r in tail)
+    return page.letters < MIN_TEXT and (bool(page.pictures) or not page.letters)
 
 
 def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, page: Page) -> None:
@@ -113,12 +104,14 @@ def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, pag
     image = render(given.path, page)
     if image is None:
         return
-    pictures = [p.data for p in page.pictures] or [as_jpeg(image)]
-    whole = Area(0, 0, page.width, page.height)
-    for data in pictures:
-        add_image(rows, given.assets, data, page=page.number, boxes=[box(page, whole)])
-    segments = read_lines(reader, image, page)
-    writer.write(page, reading_order(page.segments if segments is None else segments))
+    whole = box(page, Area(0, 0, page.width, page.height))
+    if not page.pictures:
+        add_image(rows, given.assets, as_jpeg(image), page=page.number, boxes=[whole])
+    for picture in page.pictures:
+        writer.picture(page, picture)
+    page.segments = read_lines(reader, image, page) or page.segments
+    own = PageWriter(rows, Typography.of([page]), writer.levels)
+    own.write(page, reading_order(page.segments))
 
 
 def _edge(rows: Rows, page: Page, kind: str, segments: Sequence[Segment]) -> None:
@@ -141,8 +134,3 @@ def _aside(rows: Rows, page: Page) -> None:
             severity="warning",
             page=page.number,
         )
-
-
-def _is_background(page: Page, picture: Picture) -> bool:
-    letters = sum(len(s.text) for s in page.segments)
-    return picture.size > BACKGROUND * page.width * page.height and letters >= MIN_TEXT

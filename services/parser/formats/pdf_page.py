@@ -95,9 +95,11 @@ class Segment(Area):
 
 @dataclass(slots=True)
 class Picture(Area):
-    """An image placed on the page."""
+    """An image placed on the page; `asset` is its name once its bytes are kept."""
 
     data: bytes = b""
+    asset: str | None = None
+    media_type: str | None = None
     caption: str | None = None
 
 
@@ -111,7 +113,11 @@ class Table(Area):
 
 @dataclass
 class Page:
-    """One page, read but not laid out yet. `number` counts from 1 in the document."""
+    """One page, read but not laid out yet. `number` counts from 1 in the document.
+
+    A page whose text stands sideways is read turned by `turn` degrees clockwise, so that it
+    stands upright here; `shown` gives boxes on the page as it is.
+    """
 
     number: int
     width: float
@@ -126,3 +132,23 @@ class Page:
     notes: list[str]
     garbled: bool = False
     small_pictures: int = 0
+    turn: int = 0
+
+    @property
+    def letters(self) -> int:
+        """How many characters of upright, visible text the page has."""
+        return sum(len(s.text) for s in self.segments)
+
+    def shown(self, area: Area) -> tuple[float, float, float, float]:
+        """The area's box on the page as a reader sees it, in points from the top left."""
+        x0, y0, x1, y1 = area.bbox
+        match self.turn:
+            case 90:
+                box = (self.height - y1, x0, self.height - y0, x1)
+            case 180:
+                box = (self.width - x1, self.height - y1, self.width - x0, self.height - y0)
+            case 270:
+                box = (y0, self.width - x1, y1, self.width - x0)
+            case _:
+                return area.bbox
+        return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))

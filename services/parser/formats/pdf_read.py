@@ -18,6 +18,8 @@ WINDOW = 25
 CUT_GAP = 0.9
 """A gap between words wider than this many ems may be a column border and cuts a segment."""
 MIN_TEXT_HEIGHT = 1.0
+TURNED = 40
+"""Characters that a page must have sideways to be turned."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _ENCRYPTED = re.compile(r"password|encrypt|security handler", re.IGNORECASE)
 
@@ -36,12 +38,37 @@ def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
         images: dict[int, list[Any]] = {}
         for image in result.images:
             images.setdefault(image.page, []).append(image)
+        turns = {p.page_num: turn for p in result.pages if (turn := _turn(p))}
+        turned = {p.number: p for p in _turned(path, turns)}
         for page in result.pages:
-            yield _page(page, images.get(page.page_num, []))
+            upright = turned.get(page.page_num)
+            yield upright or _page(page, images.get(page.page_num, []))
         start = stop + 1
 
 
-def _read(path: Path, pages: str) -> "ParseResult":
+def _turn(page: "ParsedPage") -> int:
+    """The degrees by which most of the page's text is turned: 90, 180, 270, or 0."""
+    letters: dict[int, int] = {}
+    for item in page.text_items:
+        turn = round(item.rotation / 90) * 90 % 360
+        letters[turn] = letters.get(turn, 0) + len(item.text)
+    most = max(letters, key=lambda turn: letters[turn], default=0)
+    return most if letters.get(most, 0) >= max(TURNED, 0.6 * sum(letters.values())) else 0
+
+
+def _turned(path: Path, turns: dict[int, int]) -> Iterator[Page]:
+    """Pages of sideways text, read once more and turned upright."""
+    if not turns:
+        return
+    result = _read(path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()])
+    for page in result.pages:
+        images = [i for i in result.images if i.page == page.page_num]
+        upright = _page(page, images)
+        upright.turn = turns[page.page_num]
+        yield upright
+
+
+def _read(path: Path, pages: str, **more: Any) -> "ParseResult":
     from liteparse import LiteParse, ParseError
 
     reader = LiteParse(
@@ -59,6 +86,7 @@ def _read(path: Path, pages: str) -> "ParseResult":
         emit_word_boxes=True,
         include_complexity=True,
         keep_headers_footers=True,
+        **more,
     )
     try:
         result: ParseResult = reader.parse(str(path))

@@ -70,9 +70,8 @@ class PageWriter:
     typography: Typography
     levels: NumberLevels = field(default_factory=NumberLevels)
 
-    def write(self, page: Page, groups: Sequence[Sequence[Area]]) -> list[tuple[Picture, int]]:
-        """Rows of the groups in order; the pictures with the index where their row belongs."""
-        pictures: list[tuple[Picture, int]] = []
+    def write(self, page: Page, groups: Sequence[Sequence[Area]]) -> None:
+        """Rows of the groups in order."""
         for group in groups:
             run: list[Segment] = []
             for item in sorted(group, key=lambda i: (i.y0, i.x0)):
@@ -84,9 +83,19 @@ class PageWriter:
                 if isinstance(item, Table):
                     self.table(page, item)
                 elif isinstance(item, Picture):
-                    pictures.append((item, len(self.rows.rows)))
+                    self.picture(page, item)
             self._text(page, run)
-        return pictures
+
+    def picture(self, page: Page, picture: Picture) -> None:
+        """An image row, once the picture is kept."""
+        if picture.asset is not None:
+            self.rows.add(
+                "image",
+                asset=picture.asset,
+                media_type=picture.media_type,
+                page=page.number,
+                boxes=[box(page, picture)],
+            )
 
     def table(self, page: Page, table: Table) -> None:
         """A table row."""
@@ -161,4 +170,4 @@ class PageWriter:
 
 def box(page: Page, area: Area) -> Box:
     """The area as a box of the contract."""
-    return Box(page=page.number, bbox=area.bbox)
+    return Box(page=page.number, bbox=page.shown(area))

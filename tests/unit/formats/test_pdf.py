@@ -152,6 +152,38 @@ def test_white_and_outside_text_is_hidden():
     assert parsed.findings["hidden_text"].severity == "warning"
 
 
+@pytest.mark.parametrize(
+    ("matrix", "start", "step", "first"),
+    [
+        ("0 1 -1 0", (200, 200), (14, 0), (191, 510, 203, 642)),
+        ("0 -1 1 0", (400, 700), (-14, 0), (398, 142, 410, 274)),
+        ("-1 0 0 -1", (400, 400), (0, 14), (268, 440, 400, 452)),
+    ],
+)
+def test_sideways_pages_are_read_upright_with_boxes_as_shown(matrix, start, step, first):
+    page = PdfPage()
+    for i in range(4):
+        x, y = start[0] + step[0] * i, start[1] + step[1] * i
+        page.operators.append(
+            f"BT /F1 10 Tf {matrix} {x} {y} Tm (turned line number {i} of words) Tj ET"
+        )
+    page.operators.append("BT /F1 10 Tf 1 0 0 1 30 30 Tm (upright) Tj ET")
+    parsed = _parse(page)
+    row = next(r for r in parsed.rows if "turned" in r.text)
+    assert row.text == " ".join(f"turned line number {i} of words" for i in range(4))
+    x0, y0, x1, y1 = row.boxes[0].bbox
+    assert x0 <= first[0] + 2
+    assert x1 >= first[2] - 2
+    assert y0 <= first[1] + 2
+    assert y1 >= first[3] - 2
+    assert (x1 - x0) * (y1 - y0) < 10_000
+
+
+def test_a_blank_page_inside_a_document_is_no_fault():
+    pages = [PdfPage().text(72, 100, "Words on the first page"), PdfPage(), PdfPage()]
+    assert parse_bytes(write_pdf(*pages), "pdf", pages=(2, 3), page_count=3).rows == []
+
+
 def test_contents_lines_are_no_headings():
     page = PdfPage().text(72, 80, "Contents", 16, bold=True)
     for i, title in enumerate(["Introduction", "Methods", "Results"]):
@@ -208,6 +240,12 @@ def test_a_scan_is_read_by_ocr_with_boxes_in_points(scan, monkeypatch):
     row = parsed.rows[1]
     assert row.text == "Scanned words"
     assert row.boxes[0].bbox == pytest.approx((30, 60, 370, 110), abs=1)
+
+
+def test_text_of_a_page_that_ocr_cannot_read_is_kept(monkeypatch):
+    monkeypatch.setattr(ocr.Reader, "read", lambda self, image: [])
+    page = PdfPage().text(72, 100, "2024").picture(72, 130, 200, 100, (200, 30, 90))
+    assert parse_bytes(write_pdf(page), "pdf").texts("paragraph") == ["2024"]
 
 
 def test_without_an_engine_a_scan_keeps_its_picture_and_says_what_to_install(scan, monkeypatch):
