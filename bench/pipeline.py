@@ -6,10 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from libs.runtime.index.factory import open_index
-
 from bench.measure import Figure, Report, percentile, spread
 from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.runtime.index.factory import open_index
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.tokens import TokenCounter
 from services.chunker.artefacts import Artefacts

@@ -34,6 +34,7 @@ E = TypeVar("E", bound=JobEvent)
 Q = TypeVar("Q", bound=BaseModel)
 
 FETCH_SECONDS = 2.0
+SOON_SECONDS = 2.0
 
 log = logger("service")
 
@@ -151,7 +152,8 @@ class Service:
         self._start.append(hook)
 
     def soon(self, task: Callable[[], Awaitable[None]], name: str) -> None:
-        """Run `task` once, beside the work, right after the start; an error is logged."""
+        """Run `task` once, beside the work, when the other services have had time to start
+        too; an error is logged."""
         self._soon.append((task, name))
 
     def on_stop(self, hook: Callable[[], Awaitable[None]]) -> None:
@@ -191,7 +193,7 @@ class Service:
                 servers.append((server, asyncio.create_task(server.serve([bound]))))
                 port = bound.getsockname()[1]
             self._write_run_file(port)
-            tasks += [asyncio.create_task(self._run(*entry)) for entry in self._soon]
+            tasks += [asyncio.create_task(self._after_start(*entry)) for entry in self._soon]
             tasks += [asyncio.create_task(self._repeat(*entry)) for entry in self._periodic]
             log.info("service started", probe_port=port, pid=os.getpid())
             gc.freeze()
@@ -244,6 +246,10 @@ class Service:
             started = time.monotonic()
             await self._run(task, name)
             await asyncio.sleep(max(seconds - (time.monotonic() - started), 0.01))
+
+    async def _after_start(self, task: Callable[[], Awaitable[None]], name: str) -> None:
+        await asyncio.sleep(SOON_SECONDS)
+        await self._run(task, name)
 
     async def _run(self, task: Callable[[], Awaitable[None]], name: str) -> None:
         try:
