@@ -8,19 +8,18 @@ from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import PageRange, Profile
 from libs.runtime.sandbox.sandbox import Finished, Sandbox
 from libs.runtime.work import Work
-from services.parser.child import HEAVY, HEAVY_FORMATS, JOIN, LIGHT, PARSE
+from services.parser.child import HEAVY_FORMATS, JOIN, PARSE, PRELOAD
 from services.parser.settings import Settings
 
 
-def make_sandbox(settings: Settings) -> Sandbox:
-    """The parser's sandbox, not yet started."""
+def make_sandbox(settings: Settings, *, preload: bool = True) -> Sandbox:
+    """The parser's sandbox, not yet started; `preload` pays when many files will come."""
     return Sandbox(
         [PARSE, JOIN],
         settings.scratch(),
         limits=settings.limits(),
         slots=settings.parser_slots,
-        preload=LIGHT,
-        preload_later=HEAVY,
+        preload=PRELOAD if preload else (),
         preload_delay=settings.parser_preload_delay,
     )
 

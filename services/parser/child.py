@@ -20,7 +20,7 @@ JOIN = "services.parser.child:join"
 ROWS = "rows.jsonl.zst"
 PROGRESS_ROWS = 2_000
 
-LIGHT = (
+PRELOAD = (
     "orjson",
     "zstandard",
     "services.parser.child",
@@ -33,8 +33,6 @@ LIGHT = (
     "liteparse",
     "pypdfium2",
     "PIL.Image",
-)
-HEAVY = (
     "openpyxl",
     "pandas",
     "docling_core.types.doc",
@@ -44,6 +42,7 @@ HEAVY = (
     "docling.backend.opendocument_backend",
     "services.parser.formats.office",
 )
+"""In this order: what most formats need comes first."""
 HEAVY_FORMATS = frozenset({"docx", "pptx", "odt", "odp", "doc", "ppt", "rtf"})
 """Formats whose libraries take seconds to import: better to wait until that has been done once."""
 

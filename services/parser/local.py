@@ -39,9 +39,8 @@ async def _parse(
 ) -> tuple[list[Row], Diagnostics]:
     with tempfile.TemporaryDirectory(prefix="groundwire-") as name:
         folder = Path(name)
-        sandbox = make_sandbox(
-            settings.model_copy(update={"scratch_dir": folder, "parser_preload_delay": 3600.0})
-        )
+        own = settings.model_copy(update={"scratch_dir": folder})
+        sandbox = make_sandbox(own, preload=False)
         await sandbox.start()
         try:
             shards = [

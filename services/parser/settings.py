@@ -29,7 +29,7 @@ class Settings(settings.Settings):
     parser_preload_delay: float = Field(
         default=2.0,
         ge=0,
-        description="seconds after the start at which heavy libraries are imported ahead",
+        description="seconds after the start at which libraries are imported ahead",
     )
 
     def limits(self) -> Limits:

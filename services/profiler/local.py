@@ -25,7 +25,8 @@ def profile_path(path: Path, settings: Settings | None = None) -> Profile:
 
 async def _profile(source: Source, settings: Settings) -> Profile:
     with tempfile.TemporaryDirectory(prefix="groundwire-") as folder:
-        sandbox = make_sandbox(settings.model_copy(update={"scratch_dir": Path(folder)}))
+        own = settings.model_copy(update={"scratch_dir": Path(folder)})
+        sandbox = make_sandbox(own, preload=False)
         await sandbox.start()
         try:
             return await look(sandbox, source, settings.bounds(), Work("local"))

@@ -22,14 +22,15 @@ class Source:
     declared: str | None = None
 
 
-def make_sandbox(settings: Settings) -> Sandbox:
-    """The profiler's sandbox, not yet started."""
+def make_sandbox(settings: Settings, *, preload: bool = True) -> Sandbox:
+    """The profiler's sandbox, not yet started; `preload` pays when many files will come."""
     return Sandbox(
         [PROFILE],
         settings.scratch(),
         limits=settings.limits(),
         slots=settings.profiler_slots,
-        preload=PRELOAD,
+        preload=PRELOAD if preload else (),
+        preload_delay=settings.profiler_preload_delay,
     )
 
 

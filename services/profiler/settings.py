@@ -21,6 +21,11 @@ class Settings(settings.Settings):
     )
     profiler_seconds: float = Field(default=120.0, gt=0, description="longest look at one file")
     profiler_memory_mb: int = Field(default=768, ge=64, description="memory of one look, in MB")
+    profiler_preload_delay: float = Field(
+        default=1.0,
+        ge=0,
+        description="seconds after the start at which libraries are imported ahead",
+    )
     shard_window: int = Field(
         default=4, ge=1, description="shards of one document that are parsed at the same time"
     )

@@ -58,8 +58,8 @@ class Sandbox:
 
     `functions` (`module:function`) are all that may ever run: each takes the job's arguments
     and an `Attempt`, and returns a JSON object. `preload` names modules to import ahead,
-    `preload_later` heavy ones whose turn comes `preload_delay` seconds after the start, or
-    when the first job asks for them; each import of theirs makes other jobs wait.
+    one by one, `preload_delay` seconds after the start, or when a job asks for all of them;
+    a job that comes meanwhile waits for one import at most.
     """
 
     def __init__(
@@ -70,14 +70,11 @@ class Sandbox:
         limits: Limits,
         slots: int,
         preload: Sequence[str] = (),
-        preload_later: Sequence[str] = (),
         preload_delay: float = 0.0,
     ) -> None:
         self._limits = limits
         self._slots = asyncio.Semaphore(slots)
-        self._config = Config(
-            list(functions), list(preload), list(preload_later), preload_delay, str(scratch)
-        )
+        self._config = Config(list(functions), list(preload), preload_delay, str(scratch))
         self._scratch: ScratchRoot | None = None
         self._server: ForkServer | None = None
 

@@ -33,12 +33,11 @@ REFUSED = 79
 @dataclass(frozen=True)
 class Config:
     """What a fork server is told when it starts: the functions that jobs may name
-    (`module:function`), the modules to preload at once, those to preload `preload_delay`
-    seconds after the start, and the folder that dies with it."""
+    (`module:function`), the modules to preload, `preload_delay` seconds after the start, and
+    the folder that dies with it."""
 
     functions: list[str]
     preload: list[str]
-    preload_later: list[str]
     preload_delay: float
     scratch: str
 
@@ -50,11 +49,8 @@ class Zygote:
         self._sock = sock
         self._config = config
         self._functions = frozenset(config.functions)
-        now = time.monotonic()
-        later = now + config.preload_delay
-        self._preload = deque(
-            [(m, now) for m in config.preload] + [(m, later) for m in config.preload_later]
-        )
+        self._preload = deque(config.preload)
+        self._preload_at = time.monotonic() + config.preload_delay
         self._deferred: deque[dict[str, Any]] = deque()
         self._jobs: dict[int, int] = {}
         self._pid = os.getpid()
@@ -91,11 +87,11 @@ class Zygote:
     def _patience(self) -> float | None:
         if not self._preload:
             return None
-        return 0.0 if self._deferred else max(0.0, self._preload[0][1] - time.monotonic())
+        return 0.0 if self._deferred else max(0.0, self._preload_at - time.monotonic())
 
     def _preload_next(self) -> None:
         if self._preload:
-            imported(self._preload.popleft()[0])
+            imported(self._preload.popleft())
             gc.freeze()
         if not self._preload:
             while self._deferred:
