@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.index import lexical_writer
+from libs.runtime.index import lexical_reader, lexical_writer
 from libs.runtime.index.factory import open_index
 from libs.runtime.index.port import IndexDocument, SearchIndex
 from libs.runtime.index.schema import FOLDER
@@ -203,6 +203,25 @@ async def test_writing_goes_on_after_the_engine_broke(index: TantivyIndex) -> No
     await index.purge()
     found = await index.search("content", asks("apple"), scope(1, 2, 3), 10)
     assert places(found) == [(1, 0), (3, 0)]
+
+
+async def test_a_term_that_only_seems_to_be_everywhere_is_bounded(
+    index: TantivyIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[object] = []
+    read = lexical_reader.read
+
+    def counted(stored: object) -> object:
+        looked_at.append(stored)
+        return read(stored)
+
+    monkeypatch.setattr(lexical_reader, "read", counted)
+    monkeypatch.setattr(lexical_reader, "MAX_READ", 20)
+    texts = ["abcx bcd"] * 100 + ["abcd"]
+    await index.write(NS, 1, [document(t, i) for i, t in enumerate(texts)])
+    assert await index.search("term", asks("abcd"), scope(1), 5) == []
+    assert len(looked_at) == 25
+    assert len(await index.search("term", asks("bcd"), scope(1), 200)) == 101
 
 
 @pytest.mark.parametrize("damage", ["{}", "", "not json"])

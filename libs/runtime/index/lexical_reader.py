@@ -24,6 +24,7 @@ from libs.runtime.index.port import (
 )
 from libs.runtime.index.schema import CHUNK_TYPES, ORDER_BITS, open_folder, read, tenant, to_place
 
+MAX_READ = 10_000
 _SMALL_SCOPE = 64
 _FIRST_WINDOW = 64
 _OVERFETCH = 4
@@ -127,13 +128,18 @@ def _chunk_ids(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) 
 
 
 def _search_terms(view: _View, query: LexicalQuery, scope: Scope, limit: int) -> list[Hit]:
-    """Candidates are verified, best first, until no later one can enter the first `limit`."""
+    """Candidates are verified, best first, until no later one can enter the first `limit`.
+
+    Text whose grams are everywhere but which itself is nowhere makes every document a
+    candidate: after `MAX_READ` beyond the limit, what was found so far is the answer.
+    """
     terms = queries.substrings(view.searcher, query)
     if not terms:
         return []
     matching = queries.candidates(view.schema, terms)
     best: list[tuple[float, int, str]] = []
-    for candidate in _ranked(view, matching, scope, limit, constant=len(terms) == 1):
+    ranked = _ranked(view, matching, scope, limit, constant=len(terms) == 1)
+    for candidate in itertools.islice(ranked, limit + MAX_READ):
         if len(best) >= limit and best[limit - 1][:2] <= candidate[:2]:
             break
         stored = read(view.searcher.doc(candidate.address))
