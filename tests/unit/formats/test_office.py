@@ -352,3 +352,21 @@ def test_xml_entities_are_not_expanded():
     except (DocumentFault, ValueError):
         return
     assert "xxxxxxxxxx" not in " ".join(r.text for r in parsed.rows)
+
+
+def test_odp_one_section_a_slide():
+    page = (
+        "<draw:page draw:name='page1'><draw:frame presentation:class='title'><draw:text-box>"
+        "<text:p>{0}</text:p></draw:text-box></draw:frame>"
+        "<draw:frame presentation:class='outline'><draw:text-box><text:list><text:list-item>"
+        "<text:p>{1}</text:p></text:list-item></text:list></draw:text-box></draw:frame></draw:page>"
+    )
+    slides = page.format("Opening", "point") + page.format("Closing", "thanks")
+    parsed = parse_bytes(
+        _odf(f"<office:presentation>{slides}</office:presentation>", "presentation"), "odp"
+    )
+    assert [(r.page, r.text) for r in parsed.rows if r.kind == "heading"] == [
+        (1, "Opening"),
+        (2, "Closing"),
+    ]
+    assert [r.text for r in parsed.rows if r.kind != "heading"] == ["point", "thanks"]
