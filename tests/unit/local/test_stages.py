@@ -37,7 +37,7 @@ def test_each_stage_shows_what_it_makes_of_a_file(note: Path) -> None:
     assert [c["path"] for c in chunks if c["type"] == "table"] == [["사과", "값"]]
 
 
-@pytest.mark.parametrize("command", ["profile", "parse", "headings", "chunk"])
+@pytest.mark.parametrize("command", ["profile", "chunk"])
 def test_a_fault_is_a_sentence_and_an_exit_code(note: Path, command: str) -> None:
     note.write_bytes(b"")
     result = run(command, str(note))
