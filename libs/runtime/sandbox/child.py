@@ -19,6 +19,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,12 +77,19 @@ def run_child(function: str, folder: Path, limits: Limits, parent: int) -> NoRet
         _silence()
         faulthandler.enable((folder / "crash").open("wb"), all_threads=False)
         restrict(limits)
-        os.chdir(folder / "work")
+        _settle(folder / "work")
         status = _work(function, folder)
     except MemoryError:
         status = OUT_OF_MEMORY
     finally:
         os._exit(status)
+
+
+def _settle(scratch: Path) -> None:
+    """Temporary files and caches of any library land in the attempt's folder, and go with it."""
+    os.chdir(scratch)
+    tempfile.tempdir = str(scratch)
+    os.environ |= {"TMPDIR": str(scratch), "HOME": str(scratch)}
 
 
 def _silence() -> None:

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import resource
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def confine() -> None:
         ("uid_map", f"{uid} {uid} 1"),
         ("gid_map", f"{gid} {gid} 1"),
     ):
-        Path(f"/proc/self/{name}").write_text(line)
+        with suppress(OSError):
+            Path(f"/proc/self/{name}").write_text(line)
 
 
 def _lower(kind: int, value: int, grace: int = 0) -> None:
@@ -80,12 +82,14 @@ def restrict(limits: Limits) -> None:
     The data limit stands behind the watchdog on resident memory: address space that
     libraries reserve and never touch counts here, so it starts from what is mapped now.
     At the soft limit of processor time comes SIGXCPU, which tells more than a SIGKILL.
+    The kernel is asked, not told, to choose this process first when memory runs out.
     """
     _lower(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)
     _lower(resource.RLIMIT_FSIZE, limits.file_mb * MB)
     _lower(resource.RLIMIT_NOFILE, limits.open_files)
     _lower(resource.RLIMIT_DATA, _mapped_data() + limits.memory_mb * MB)
-    Path("/proc/self/oom_score_adj").write_text("1000")
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _mapped_data() -> int:

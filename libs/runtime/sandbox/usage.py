@@ -1,13 +1,13 @@
 """What a process and its descendants use, from /proc."""
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
+MOST_PROCESSES = 256
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,20 @@ def usage_of(pid: int) -> Usage:
     return Usage(resident, ticks / TICKS)
 
 
-def tree(pid: int) -> Iterator[int]:
-    """`pid` and its descendants, parents first."""
-    yield pid
+def tree(pid: int) -> list[int]:
+    """`pid` and its descendants, nearest first; of very many, only the first."""
+    found = [pid]
+    for known in found:
+        found += children_of(known)
+        if len(found) > MOST_PROCESSES:
+            break
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process; none where it is gone or the kernel does not tell."""
+    found: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield from tree(int(child))
+            found += map(int, (task / "children").read_text().split())
+    return found

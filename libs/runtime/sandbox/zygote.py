@@ -25,6 +25,7 @@ from typing import Any
 
 from libs.runtime.sandbox.child import imported, run_child
 from libs.runtime.sandbox.limits import Limits, confine
+from libs.runtime.sandbox.usage import children_of
 
 PACKET = 1 << 16
 REFUSED = 79
@@ -124,7 +125,11 @@ class Zygote:
         if message["function"] not in self._functions:
             self._say({"ended": message["run"], "status": REFUSED})
             return
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            self._say({"ended": message["run"], "status": -signal.SIGKILL})
+            return
         if pid == 0:
             self._sock.close()
             folder, limits = Path(message["folder"]), Limits(**message["limits"])
@@ -151,8 +156,7 @@ class Zygote:
     def _kill_strays(self, spare: frozenset[int]) -> None:
         """Kill orphans that came to us: descendants of an ended child, whatever their session,
         except the helpers of running children, which share those children's sessions."""
-        listing = Path(f"/proc/self/task/{self._pid}/children").read_text()
-        for pid in {int(p) for p in listing.split()} - spare:
+        for pid in set(children_of(self._pid)) - spare:
             with suppress(ProcessLookupError):
                 if os.getsid(pid) not in spare:
                     os.kill(pid, signal.SIGKILL)

@@ -11,6 +11,7 @@ from libs.runtime.sandbox.limits import Limits
 from libs.runtime.sandbox.sandbox import Sandbox
 from tests.unit.sandbox.misbehaviour import FUNCTIONS
 
+SECRETS = ("GROUNDWIRE_API_KEY", "AWS_SECRET_ACCESS_KEY", "OTEL_EXPORTER_OTLP_HEADERS")
 LIMITS = Limits(wall_seconds=20, stall_seconds=20, cpu_seconds=20, memory_mb=200, file_mb=8)
 
 
@@ -18,7 +19,10 @@ LIMITS = Limits(wall_seconds=20, stall_seconds=20, cpu_seconds=20, memory_mb=200
 async def sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
     scratch = tmp_path_factory.mktemp("scratch")
     made = Sandbox(FUNCTIONS, scratch, limits=LIMITS, slots=4)
-    await made.start()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in SECRETS:
+            patch.setenv(name, "secret")
+        await made.start()
     yield made
     (root,) = scratch.iterdir()
     assert [p.name for p in root.iterdir()] == [".owner"], "an attempt left its folder"
