@@ -26,7 +26,7 @@ def check_archive(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as problem:
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as problem:
         raise DocumentFault(
             Code.UNREADABLE, "the file is damaged: its container cannot be opened"
         ) from problem

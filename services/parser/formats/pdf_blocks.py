@@ -128,7 +128,7 @@ def _starts_block(
         return True
     ended = bool(_ENDS.search(before.text))
     short = before.x1 < right - max(2.5 * em, 0.12 * (right - left))
-    if ended and short and len(group) > 0:
+    if ended and short:
         return line.x0 <= group[0].x0 + 0.5 * em or len(group) == 1
     first = group[0]
     indented = line.x0 > left + 0.8 * em and line.x0 > before.x0 + 0.8 * em

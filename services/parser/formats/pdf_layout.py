@@ -67,27 +67,23 @@ def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
 def _crossed_gutter(items: Sequence[Area], em: float) -> float | None:
     """The middle of a gutter that only a few wide items cross, or None.
 
-    Crossing items may be a seventh of the shorter side; both sides need three lines.
+    Crossing items may be a seventh of the shorter side; both sides need three lines. Of
+    several the least crossed is taken, then the widest.
     """
     if not 6 <= len(items) <= MAX_CROSSED:
         return None
-    best: tuple[float, float] | None = None
-    edges = sorted({i.x1 for i in items} | {i.x0 for i in items})
-    for start, end in pairwise(edges):
+    found: list[tuple[int, float, float]] = []
+    for start, end in pairwise(sorted({i.x1 for i in items} | {i.x0 for i in items})):
         if end - start < MIN_GUTTER * em:
             continue
-        middle = (start + end) / 2
         left = [i for i in items if i.x1 <= start]
         right = [i for i in items if i.x0 >= end]
         across = len(items) - len(left) - len(right)
         if across > min(len(left), len(right)) / 7 or min(_lines(left), _lines(right)) < 3:
             continue
-        if best is None or (-across, end - start) > best:
-            best = (-across, end - start)
-            found = middle
-            if _row_wise(left, right):
-                best = None
-    return found if best is not None else None
+        if not _row_wise(left, right):
+            found.append((across, start - end, (start + end) / 2))
+    return min(found)[2] if found else None
 
 
 def _around(items: Sequence[Area], middle: float, em: float, depth: int) -> list[list[Area]]:

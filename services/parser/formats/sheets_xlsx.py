@@ -3,6 +3,7 @@
 import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,7 +46,7 @@ def read_xlsx(given: ParseInput) -> Iterator[Sheet]:
                 yield _sheet(given, book, source)
     except (KeyError, TypeError, ValueError, InvalidFileException, SyntaxError) as problem:
         raise NotReadable from problem
-    except zipfile.BadZipFile as problem:
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as problem:
         raise DocumentFault(
             Code.UNREADABLE, "the workbook is damaged; open and save it again"
         ) from problem
