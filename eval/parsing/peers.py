@@ -3,6 +3,7 @@
 Each is imported only when it is asked for; one that is not installed says how to get it.
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable
@@ -15,7 +16,9 @@ from typing import Any
 
 from eval.parsing.model import FoundHeading, FoundTable, Parsed
 from eval.parsing.nid import tables_as_html
+from eval.parsing.outlines import open_pdf
 from eval.parsing.tables import cells_html, grid_cells, html_cells, html_tables
+from libs.contracts.artefacts.rows import TableCell
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.*)$", re.MULTILINE)
 PDF_SETS = frozenset({"opendataloader-rerendered", "icdar2013-tables"})
@@ -69,7 +72,7 @@ def _liteparse(path: Path) -> Parsed:
 
 
 def _pypdfium2(path: Path) -> Parsed:
-    document = import_module("pypdfium2").PdfDocument(path)
+    document = open_pdf(path)
     try:
         texts = []
         for page in document:
@@ -88,7 +91,7 @@ def _docling_native(path: Path) -> Parsed:
     options = import_module("docling.document_converter").NativePdfFormatOption()
     converter = converters.DocumentConverter(format_options={models.InputFormat.PDF: options})
     document = converter.convert(path).document
-    return _from_markdown(document.export_to_markdown(), pages=len(document.pages))
+    return _from_markdown(document.export_to_markdown(), len(document.pages))
 
 
 def _pdfplumber(path: Path) -> Parsed:
@@ -108,14 +111,15 @@ def _camelot(flavor: str) -> Callable[[Path], Parsed]:
             _grid(int(table.page), [[str(v) for v in row] for row in table.df.values.tolist()])
             for table in found
         )
-        return Parsed(markdown="\n\n".join(t.html for t in tables), tables=tables)
+        text = "\n\n".join(table.html for table in tables)
+        return Parsed(markdown=text, tables=tables, pages=_page_count(path))
 
     return call
 
 
 def _markitdown(path: Path) -> Parsed:
     converter = import_module("markitdown").MarkItDown(enable_plugins=False)
-    return _from_markdown(converter.convert(str(path)).text_content)
+    return _from_markdown(converter.convert(str(path)).text_content, _page_count(path))
 
 
 def _opendataloader(path: Path) -> Parsed:
@@ -126,13 +130,11 @@ def _opendataloader(path: Path) -> Parsed:
             image_output="off", include_header_footer=True,
         )  # fmt: skip
         text = next(Path(folder).rglob("*.md")).read_text("utf-8")
-        parts = _json_tables(next(Path(folder).rglob("*.json")))
-    return Parsed(markdown=text, tables=tuple(parts), headings=_headings(text))
+        tables = tuple(_json_tables(next(Path(folder).rglob("*.json"))))
+    return Parsed(markdown=text, tables=tables, headings=_headings(text), pages=_page_count(path))
 
 
 def _json_tables(path: Path) -> Iterable[FoundTable]:
-    json = import_module("json")
-
     def walk(node: Any) -> Iterable[dict[str, Any]]:
         if isinstance(node, dict):
             if node.get("type") == "table":
@@ -153,10 +155,9 @@ def _json_tables(path: Path) -> Iterable[FoundTable]:
             for value in node:
                 yield from texts(value)
 
-    model = import_module("libs.contracts.artefacts.rows").TableCell
     for table in walk(json.loads(path.read_text("utf-8"))):
         cells = tuple(
-            model(
+            TableCell(
                 row=cell["row number"] - 1, column=cell["column number"] - 1,
                 row_span=cell.get("row span", 1), column_span=cell.get("column span", 1),
                 text=" ".join(texts(cell.get("kids", []))),
@@ -172,7 +173,17 @@ def _grid(page: int, rows: list[list[str]]) -> FoundTable:
     return FoundTable(frozenset({page}), cells, cells_html(cells))
 
 
-def _from_markdown(text: str, pages: int = 0) -> Parsed:
+def _page_count(path: Path) -> int:
+    if path.suffix.lower() != ".pdf":
+        return 0
+    document = open_pdf(path)
+    try:
+        return len(document)
+    finally:
+        document.close()
+
+
+def _from_markdown(text: str, pages: int) -> Parsed:
     """Markdown alone: its tables stand on no known page, so every page may claim them."""
     tables = tuple(
         FoundTable(frozenset(range(1, pages + 1)), html_cells(table), table)
@@ -190,7 +201,10 @@ PEERS = {
     peer.name: peer
     for peer in (
         Peer("liteparse", "liteparse", "liteparse", _MANUALS, _liteparse),
-        Peer("docling-native", "docling", "docling-slim", PDF_SETS, _docling_native),
+        Peer(
+            "docling-native", "docling_parse", "docling-slim[format-pdf-docling]", PDF_SETS,
+            _docling_native,
+        ),
         Peer("pypdfium2", "pypdfium2", "pypdfium2", PDF_SETS, _pypdfium2),
         Peer("pdfplumber", "pdfplumber", "pdfplumber", PDF_SETS, _pdfplumber),
         *(

@@ -1,6 +1,7 @@
 """The figures of one file, by what is known about it."""
 
 from eval.parsing.adjacency import compare
+from eval.parsing.limits import explanation
 from eval.parsing.mhs import mhs
 from eval.parsing.model import Case, FoundTable, Parsed, Score
 from eval.parsing.nid import nid, tables_as_html
@@ -16,11 +17,12 @@ SHOWN = 12
 def score(case: Case, parsed: Parsed) -> Score:
     """All figures that the case's truth allows; a file that was not read scores 0 in each."""
     result = Score(case.set_name, case.name)
+    result.counts |= {"files": 1, "failed": int(parsed.problem is not None)}
     if parsed.problem is not None:
         result.notes.append(f"not read: {parsed.problem}")
-    result.metrics["seconds_per_page"] = parsed.seconds / max(parsed.pages, 1)
-    result.counts |= {"pages": parsed.pages, "seconds": parsed.seconds, "files": 1}
-    result.counts["failed"] = int(parsed.problem is not None)
+    else:
+        result.metrics["seconds_per_page"] = parsed.seconds / max(parsed.pages, 1)
+        result.counts |= {"pages": parsed.pages, "seconds": parsed.seconds}
     truth = case.truth
     if truth.markdown is not None:
         _markdown(result, truth.markdown, parsed)
@@ -83,7 +85,9 @@ def _strings(result: Score, case: Case, parsed: Parsed) -> None:
         result.metrics["strings_found"] = seen.present / seen.present_of
     if seen.absent_of:
         result.metrics["strings_kept_out"] = seen.absent / seen.absent_of
+    explained = [t for t in seen.missing if explanation(f"{case.set_name}/{case.name}", t)]
     result.counts |= {
+        "explained": len(explained),
         "present": seen.present, "present_of": seen.present_of,
         "absent": seen.absent, "absent_of": seen.absent_of,
     }  # fmt: skip

@@ -9,6 +9,7 @@ from eval.parsing.model import Parsed, Strings
 from eval.parsing.nid import pipe_cells
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*(?:>|$)")
+_TAIL = re.compile(r"^[^<>]*>")
 _ATTRIBUTE = re.compile(r"\b\w+=\"")
 _EXCEPTION = re.compile(r"\w+Exception")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -16,7 +17,7 @@ _IMAGE = re.compile(r"!\[(?P<text>[^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _LEAD = re.compile(r"^\s*(?:#{1,6}|[-*+>])\s+", re.MULTILINE)
 _RULE = re.compile(r"[|:\-\s]+")
-_MARKS = str.maketrans("", "", "*_`~")
+_MARKS = str.maketrans("", "", "*_`~[]")
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,7 @@ def compare_strings(wanted: Strings, parsed: Parsed) -> StringScore:
     shown = plain(parsed.markdown)
     whole = f"{shown} {plain(parsed.plain)}"
     titles = [plain(heading.text) for heading in parsed.headings]
-    asked = [(text, needle) for text in _texts(wanted.present) if (needle := plain(text))]
-    asked += [(text, needle) for text in wanted.present_markup if (needle := plain(text))]
+    asked = _needles(wanted.present, wanted.present_markup)
     missing = [
         text
         for text, needle in asked
@@ -50,8 +50,8 @@ def compare_strings(wanted: Strings, parsed: Parsed) -> StringScore:
     ]
     unwanted = [
         (text, needle)
-        for text in (*_texts(wanted.absent), *wanted.absent_markup)
-        if (needle := plain(text)) and not any(needle in kept for _, kept in asked)
+        for text, needle in _needles(wanted.absent, wanted.absent_markup)
+        if not any(needle in kept for _, kept in asked)
     ]
     intruding = [text for text, needle in unwanted if needle in shown]
     return StringScore(
@@ -76,6 +76,11 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def _content(markup: str) -> str:
+    """The text of a piece of HTML that may begin or end inside a tag."""
+    return plain(_TAIL.sub("", markup))
+
+
 def _line(line: str) -> str:
     cells = pipe_cells(line)
     if cells is None:
@@ -83,8 +88,15 @@ def _line(line: str) -> str:
     return "" if _RULE.fullmatch(line) else " ".join(cells)
 
 
-def _texts(strings: tuple[str, ...]) -> list[str]:
-    return [s for s in strings if not _ATTRIBUTE.search(s) and not _EXCEPTION.fullmatch(s)]
+def _needles(texts: tuple[str, ...], markup: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The strings with what to look for, those without text of their own left out."""
+    found = [
+        (text, plain(text))
+        for text in texts
+        if not _ATTRIBUTE.search(text) and not _EXCEPTION.fullmatch(text)
+    ]
+    found += [(text, _content(text)) for text in markup]
+    return [(text, needle) for text, needle in found if needle]
 
 
 def _is_heading(text: str) -> bool:
