@@ -3,7 +3,7 @@
 `tokenize` is applied to documents and queries alike:
 
 * text is folded first: NFKC, case-folded, invisible characters removed (`fold`);
-* a word in letters is one token; an English one loses its clitic (`'s`, `n't`), is dropped
+* a word in letters is one token; an English one loses its clitic (`'s`, `'t`, `'ll`), is dropped
   when it is one of Lucene's 33 stop words, and else reduced to its Porter2 stem;
 * a run of Hangul, Han and Kana becomes its character bigrams, a lone character itself;
 * inside such a run a number counts as one character, and is a token too:
