@@ -51,6 +51,8 @@ class Groundwire:
                 ) as shard:
                     files.append(Path(name) / f"{number}.rows")
                     shutil.copyfile(shard.file(child.ROWS), files[-1])
+                    if shard.result["joined"]:
+                        return list(read_rows(files))
             sums = [sha256_of(file) for file in files]
             async with attempts.join_shards(
                 self.parser, profile, files, sums, [[] for _ in files], work
@@ -150,8 +152,10 @@ def _rows_in_process(folder: Path, path: Path, profile: Profile) -> list[Row]:
             "pages": pages.model_dump(mode="json"),
             "engine": None,
         }
-        child.parse(arguments, attempt)
+        result = child.parse(arguments, attempt)
         files.append(attempt.out / child.ROWS)
+        if result["joined"]:
+            return list(read_rows(files))
     attempt = _attempt(folder / "join")
     child.join(
         {

@@ -17,15 +17,14 @@ def set_metrics(name: str, scores: Sequence[Score]) -> dict[str, float]:
     """The figures of one set: means over the files that have one, rates over sums of counts."""
     metrics = {key: _mean(scores, key) for key in sorted({k for s in scores for k in s.metrics})}
     total = {k: sum(s.counts.get(k, 0) for s in scores) for s in scores for k in s.counts}
-    metrics |= {
-        "files": total.get("files", 0), "failed": total.get("failed", 0),
-        "seconds_per_page": _rate(total, "seconds", "pages") or metrics.get("seconds_per_page", 0),
-    }  # fmt: skip
+    metrics |= {"files": total.get("files", 0), "failed": total.get("failed", 0)}
+    if total.get("pages"):
+        metrics["seconds_per_page"] = _rate(total, "seconds", "pages")
     if name == "icdar2013-tables":
         metrics |= _table_metrics(metrics, total)
     if "present_of" in total:
         metrics["strings_found"] = _rate(total, "present", "present_of")
-        settled = {**total, "settled": total["present"] + total["explained"]}
+        settled = {**total, "settled": total["present"] + total.get("explained", 0)}
         metrics["strings_settled"] = _rate(settled, "settled", "present_of")
         metrics["strings_kept_out"] = _rate(total, "absent", "absent_of")
     return metrics

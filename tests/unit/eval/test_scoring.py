@@ -152,8 +152,8 @@ def whole_summary() -> dict[str, object]:
 def test_the_summary_has_the_fixed_keys_and_the_same_by_file() -> None:
     summary = whole_summary()
     assert summary["metrics"] == {
-        "nid": 0.9612, "mhs": 0.5, "strings_found": 0.0, "read": 1.0, "mhs_weight_hidden": 0.4,
-        "seconds_per_page": 0,
+        "nid": 0.9612, "mhs": 0.5, "strings_found": 0.0, "strings_settled": 0.0, "read": 1.0,
+        "mhs_weight_hidden": 0.4
     }  # fmt: skip
     by_file = summary["by_file"]
     assert isinstance(by_file, dict)
@@ -177,3 +177,14 @@ def test_the_document_shows_bars_peers_misses_and_what_was_left_out() -> None:
     assert "| docx/a.docx | yes | paragraph 3 |" in lines
     assert "* gone: not installed: pip install gone" in lines
     assert "* manuals: no" in lines
+
+
+def test_a_miss_that_a_user_would_accept_is_settled_and_still_a_miss() -> None:
+    asked = case(
+        "tika-asserted", "testDdeLink.xlsx", strings=Strings(present=("cmd|", "shown", "lost"))
+    )
+    other = case("tika-asserted", "other.xlsx", strings=Strings(present=("cmd|",)))
+    scores = [score(asked, Parsed(markdown="shown")), score(other, Parsed())]
+    figures = set_metrics("tika-asserted", scores)
+    assert figures["strings_found"] == pytest.approx(1 / 4)
+    assert figures["strings_settled"] == pytest.approx(3 / 4)
