@@ -23,7 +23,7 @@ BUS = "nats-server"
 BUS_SECONDS = 10.0
 BOOTSTRAP_SECONDS = 60.0
 PATIENCE_SECONDS = 30.0
-KILL_GRACE = 0.5  # seconds over `shutdown_seconds` before a service is killed
+KILL_GRACE = 1.0  # seconds over `shutdown_seconds` before a service is killed
 
 
 class StartFailed(Exception):

@@ -74,6 +74,7 @@ class Service:
         self._checks: dict[str, Check] = {"bus": self._bus_ready}
         self._start: list[Callable[[], Awaitable[None]]] = []
         self._stop: list[Callable[[], Awaitable[None]]] = []
+        self._after: list[Callable[[], Awaitable[None]]] = []
         self._periodic: list[tuple[float, Callable[[], Awaitable[None]], str]] = []
         self._soon: list[tuple[Callable[[], Awaitable[None]], str]] = []
         self._apps: list[tuple[Any, str, int]] = []
@@ -157,8 +158,12 @@ class Service:
         self._soon.append((task, name))
 
     def on_stop(self, hook: Callable[[], Awaitable[None]]) -> None:
-        """Run after the last message was ended; the bus is still connected."""
+        """Run when the end has been asked for; the bus is still connected."""
         self._stop.append(hook)
+
+    def on_end(self, hook: Callable[[], Awaitable[None]]) -> None:
+        """Run after the last message was ended; the bus is closed."""
+        self._after.append(hook)
 
     def on_ready(self, name: str, check: Check) -> None:
         """A condition of `/readyz`: raises while it does not hold."""
@@ -210,12 +215,11 @@ class Service:
             server.should_exit = True
         await asyncio.gather(*(s for _, s in servers), *tasks, return_exceptions=True)
         for hook in self._stop:
-            with contextlib.suppress(Exception):
-                await hook()
+            await self._run(hook, "stop")
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._broker.stop(), self.settings.shutdown_seconds + 1)
-        with contextlib.suppress(Exception):
-            await self.stores.close()
+            await asyncio.wait_for(self._broker.stop(), self.settings.shutdown_seconds + 0.3)
+        for hook in (*self._after, self.stores.close):
+            await self._run(hook, "end")
         log.info("service ended")
 
     def _decoder(self, model: type[E], *, by_subject: bool) -> Callable[[str, bytes], E]:

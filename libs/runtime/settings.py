@@ -43,7 +43,7 @@ class Settings(BaseSettings):
     embedder: str = Field(default="e5", description="e5, or none for lexical search alone")
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
     shutdown_seconds: float = Field(
-        default=3.0, gt=0, description="how long a service may finish what it has begun"
+        default=2.0, gt=0, description="how long a service may finish what it has begun"
     )
     ack_wait_seconds: float = Field(
         default=15.0,

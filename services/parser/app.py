@@ -17,7 +17,7 @@ def build(service: Service) -> None:
     sandbox = make_sandbox(settings)
     deps = Deps(service.bus, service.stores, sandbox)
     service.on_start(sandbox.start)
-    service.on_stop(sandbox.close)
+    service.on_end(sandbox.close)
     service.on_ready("sandbox", sandbox.ready)
     service.hear(PARSE, DocumentSharded, partial(on_shard, deps), workers=settings.parser_slots)
     service.hear(JOIN, ShardsDone, partial(on_shards_done, deps), workers=settings.parser_slots)

@@ -17,7 +17,7 @@ def build(service: Service) -> None:
     sandbox = make_sandbox(settings)
     deps = Deps(service.bus, service.stores, sandbox, settings.bounds(), settings.shard_window)
     service.on_start(sandbox.start)
-    service.on_stop(sandbox.close)
+    service.on_end(sandbox.close)
     service.on_ready("sandbox", sandbox.ready)
     slots = settings.profiler_slots
     service.hear(PROFILE, DocumentAccepted, partial(on_accepted, deps), workers=slots)

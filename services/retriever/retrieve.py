@@ -38,12 +38,19 @@ class Retriever:
         self._active: dict[str, ActiveSet] = {}
 
     async def warm_up(self) -> None:
-        """Load the model, so that the first query does not wait for it."""
-        if self.embedder is not None:
-            try:
-                await self.embedder.embed_query("")
-            except ModelUnavailable as error:
-                log.warning("dense channel off", reason=str(error))
+        """Load the model and the vectors, so that the first query does not wait for them."""
+        if self.embedder is None:
+            return
+        try:
+            vector = await self.embedder.embed_query("")
+        except ModelUnavailable as error:
+            log.warning("dense channel off", reason=str(error))
+            return
+        for namespace in await self.catalog.keys.list_namespaces():
+            active = await self._active_set(namespace)
+            scope = Scope(namespace, frozenset(r.revn for r in active.revisions))
+            if scope.revns:
+                await self.index.search_vectors(self.embedder.model, vector, scope, 1)
 
     async def retrieve(self, query: RetrieveQuery) -> RetrieveAnswer:
         """The best chunks for the query, all of one corpus version.
