@@ -37,17 +37,16 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
     from docling.datamodel.document import InputDocument
     from docling.exceptions import SecurityError
 
-    backend, options = _backend(given)
     try:
         # the suffix of the path is not the document's: the format is given
-        source = InputDocument(
-            given.path, InputFormat(given.profile.format), backend, backend_options=options
-        )
+        source = InputDocument(given.path, InputFormat(given.profile.format), _backend(given))
         reader: Any = getattr(source, "_backend", None)
         if reader is None or not source.valid or not reader.is_valid():
             raise DocumentFault(
                 Code.UNREADABLE, "the office file is damaged; open and save it again"
             )
+        # docling would draw EMF pictures by LibreOffice, in a profile that all processes share
+        reader.pptx_to_pdf_converter_init = True
         document: DoclingDocument = reader.convert()
     except SecurityError as problem:
         raise DocumentFault(
@@ -63,21 +62,21 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
     return document, Marks()
 
 
-def _backend(given: ParseInput) -> tuple[Any, Any]:
+def _backend(given: ParseInput) -> Any:
     match given.profile.format:
         case "docx":
             from services.parser.formats.office_docx import docx_backend
 
-            return docx_backend(given.progress), None
+            return docx_backend(given.progress)
         case "pptx":
             from docling.backend.mspowerpoint_backend import MsPowerpointDocumentBackend
 
-            return MsPowerpointDocumentBackend, None
+            return MsPowerpointDocumentBackend
         case "odp":
             from docling.backend.opendocument_backend import OdpDocumentBackend
 
-            return OdpDocumentBackend, None
+            return OdpDocumentBackend
         case _:
             from docling.backend.opendocument_backend import OdtDocumentBackend
 
-            return OdtDocumentBackend, None
+            return OdtDocumentBackend
