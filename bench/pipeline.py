@@ -41,7 +41,9 @@ def raw_calls(folder: Path, numbers: range) -> list[float]:
         source.write_bytes(small_document(number))
         started = time.perf_counter()
         made = parse_and_cut(source, folder, counter)
-        documents = index_documents(made.chunks.chunks, "raw.md", tokenize)
+        documents = index_documents(
+            made.chunks.chunks, title="raw", file_name="raw.md", tokenize=tokenize
+        )
         loop.run_until_complete(index.write("default", number + 1, documents))
         taken.append(time.perf_counter() - started)
     loop.run_until_complete(index.close())
