@@ -123,9 +123,7 @@ def _read(rows: Rows, reader: Reader, frame: "Image", number: int) -> None:
         Segment(s.x0 / scale, s.y0 / scale, s.x1 / scale, s.y1 / scale, s.text, s.em / scale)
         for s in segments
     ]
-    page = Page(
-        number, frame.width / scale, frame.height / scale, found, [], [], [], [], [], [], []
-    )
+    page = Page(number, frame.width / scale, frame.height / scale, found, [], [], [], [], [], [])
     PageWriter(rows, Typography.of([page])).write(page, reading_order(found))
 
 

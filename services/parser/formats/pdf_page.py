@@ -1,4 +1,4 @@
-"""A PDF page as the layout sees it: segments of text, rulings, pictures, guesses of the reader.
+"""A PDF page as the layout sees it: segments of text, rulings, pictures.
 
 Coordinates are PDF points from the top left of the page as it is shown (crop box, rotation
 applied).
@@ -128,7 +128,6 @@ class Page:
     horizontal: list[tuple[float, float, float]]
     vertical: list[tuple[float, float, float]]
     pictures: list[Picture]
-    guesses: list[Table]
     notes: list[str]
     garbled: bool = False
     small_pictures: int = 0

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from libs.contracts.artefacts.rows import TableCell
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table, plain_text
+from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
 from services.parser.formats.rows import clean
 
 if TYPE_CHECKING:
@@ -77,7 +76,6 @@ def _read(path: Path, pages: str, **more: Any) -> "ParseResult":
         num_workers=1,
         target_pages=pages,
         continue_on_page_error=True,
-        extract_blocks=True,
         extract_text_metadata=True,
         extract_vector_graphics=True,
         extract_images=True,
@@ -126,7 +124,6 @@ def _page(page: "ParsedPage", images: list[Any]) -> Page:
         horizontal=horizontal,
         vertical=vertical,
         pictures=pictures,
-        guesses=[t for b in page.blocks or () if b.kind == "table" and (t := _guess(b))],
         notes=list(_notes(page)),
         garbled=bool(page.complexity and page.complexity.is_garbled),
         small_pictures=small,
@@ -220,23 +217,6 @@ def _pictures(page: "ParsedPage", images: list[Any]) -> tuple[list[Picture], int
             if x1 > x0 and y1 > y0:
                 kept.append(Picture(x0, y0, x1, y1, data=image.bytes))
     return kept, small
-
-
-def _guess(block: Any) -> Table | None:
-    """A table that the reader proposes from aligned text, its header row marked."""
-    header = [c.text for c in block.header or ()]
-    rows = [[c.text for c in row] for row in block.rows or ()]
-    grid = ([header] if any(h.strip() for h in header) else []) + rows
-    if block.bbox is None or not grid:
-        return None
-    first = 1 if grid[0] is header else 0
-    cells = [
-        TableCell(row=r, column=c, text=plain_text(text), header=r < first)
-        for r, row in enumerate(grid)
-        for c, text in enumerate(row)
-    ]
-    box = block.bbox
-    return Table(box.x, box.y, box.x + box.width, box.y + box.height, cells=cells)
 
 
 def _notes(page: "ParsedPage") -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Words, not text items, go into cells: one item may reach over two cells. A grid counts as a
 table when at least four of its cells hold text, or all cells of a small one; charts and boxes
-hold less.
+hold less. What no rulings frame is left to `pdf_open_tables`.
 """
 
 from bisect import bisect_left
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from services.parser.formats.pdf_cells import drop_spacers, mark_headers, split_rows, text_lines
+from services.parser.formats.pdf_open_tables import find_open_tables, read_again
 from services.parser.formats.pdf_page import Area, Page, Segment, Table, Word
 
 EPS = 2.5
@@ -34,7 +35,7 @@ class Grid:
 
 
 def find_tables(page: Page) -> list[Table]:
-    """The ruled tables of the page, then the reader's proposals that pass for tables."""
+    """The ruled tables of the page, then those that white columns alone make."""
     found: list[Table] = []
     across, down = _merged(page.horizontal), _merged(page.vertical)
     if len(across) + len(down) <= MAX_LINES:
@@ -43,12 +44,8 @@ def find_tables(page: Page) -> list[Table]:
             if table is not None:
                 found.append(table)
     found = [t for t in found if not any(_inside(t, o) for o in found if o is not t)]
-    for guess in page.guesses:
-        if not any(guess.overlap(t) > 0.2 * min(guess.size, t.size) for t in found) and _passes(
-            guess
-        ):
-            found.append(guess)
-    return found
+    found = [read_again(page, t) for t in found]
+    return found + find_open_tables(page, found)
 
 
 def take_words(page: Page, tables: Sequence[Table]) -> list[Segment]:
@@ -244,17 +241,3 @@ def _fill(
 
 def _inside(table: Table, other: Table) -> bool:
     return table.overlap(other) > 0.9 * table.size and table.size < other.size
-
-
-def _passes(guess: Table) -> bool:
-    """A proposal counts with three rows, two columns, and short, mostly filled cells."""
-    rows = max((c.row for c in guess.cells), default=-1) + 1
-    columns = max((c.column for c in guess.cells), default=-1) + 1
-    if rows < 3 or columns < 2:
-        return False
-    filled = [c.text for c in guess.cells if c.text]
-    if len(filled) < 0.4 * rows * columns:
-        return False
-    if sum("...." in t or ". . ." in t for t in filled) > 0.2 * len(filled):
-        return False
-    return sum(map(len, filled)) / max(1, len(filled)) <= 60
