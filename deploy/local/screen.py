@@ -29,7 +29,7 @@ class Welcome:
             f"  key         {self.key}",
             f"  data, logs  {shlex.quote(str(self.data_dir))}   (bus URL: run/nats.url)",
             "",
-            "Send a document, then search it:",
+            "Send a document, then search it (a second later: it is published in the background):",
             "",
             f"  curl {auth} -F file=@README.md {base}/documents",
             "",

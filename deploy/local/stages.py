@@ -27,8 +27,13 @@ Assets = Annotated[Path | None, typer.Option(file_okay=False, help="keep images 
 @contextmanager
 def _faults_told() -> Iterator[None]:
     """A fault ends the command with its code and sentence."""
+    import logging
+
+    import structlog
+
     from libs.contracts.faults import Fault
 
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         yield
     except Fault as fault:

@@ -19,6 +19,8 @@ from libs.runtime.work import Work
 from services.gateway.admission import Arrival, accept, refuse_when_full
 from services.gateway.deps import Deps
 from services.gateway.inbox import Place, corpus_bucket_of, notified_place, requested_place
+from services.gateway.ledger import outcome_of
+from services.gateway.outcomes import announce_outcome
 from services.gateway.staging import new_upload_id, staging_key
 
 MAX_ECHO_BYTES = 65_536
@@ -40,7 +42,7 @@ async def take(
     namespace = tokens["namespace"]
     try:
         with _patient():
-            await _take_request(deps, namespace, body, work)
+            await _take_request(deps, namespace, body, mark, work)
     except (CallerFault, DocumentFault, ValidationError) as error:
         await _refuse(deps, f"ingest.requested.{namespace}", body, error, mark)
 
@@ -56,7 +58,7 @@ def _patient() -> Iterator[None]:
         raise WorldFault(fault.code, fault.detail, fault.retry_after) from None
 
 
-async def _take_request(deps: Deps, namespace: str, body: bytes, work: Work) -> None:
+async def _take_request(deps: Deps, namespace: str, body: bytes, mark: str, work: Work) -> None:
     request = IngestRequested.model_validate_json(body)
     place = requested_place(namespace, request.source, deps.settings.ingest_roots)
     key = request.idempotency_key
@@ -64,6 +66,7 @@ async def _take_request(deps: Deps, namespace: str, body: bytes, work: Work) -> 
         deps,
         place,
         work,
+        mark=mark,
         file_name=request.file_name,
         document_id=request.document_id,
         options=request.options,
@@ -83,7 +86,9 @@ async def _take_notification(deps: Deps, body: bytes, mark: str, work: Work) -> 
             place = notified_place(record, corpus)
             if place is not None:
                 with _patient():
-                    await _take_object(deps, place, work, file_name=place.file_name)
+                    await _take_object(
+                        deps, place, work, mark=f"{mark}:{number}", file_name=place.file_name
+                    )
         except (CallerFault, DocumentFault) as error:
             shown = orjson.dumps(record)
             await _refuse(deps, INGEST_BUCKET.pattern, shown, error, f"{mark}:{number}")
@@ -94,6 +99,7 @@ async def _take_object(
     place: Place,
     work: Work,
     *,
+    mark: str,
     file_name: str,
     document_id: str | None = None,
     options: IngestOptions | None = None,
@@ -120,6 +126,11 @@ async def _take_object(
         await deps.stores.objects.delete([staged.key])
         raise
     log.info("took an upload event", job_id=accepted.job_id, outcome=accepted.outcome)
+    if accepted.outcome != "accepted":
+        job = await deps.stores.catalog.jobs.get(place.namespace, accepted.job_id)
+        outcome = None if job is None else outcome_of(job)
+        if outcome is not None:
+            await announce_outcome(deps, outcome, asked=f":{mark}")
 
 
 async def _stage(deps: Deps, place: Place, work: Work) -> ObjectInfo:
@@ -132,7 +143,9 @@ async def _stage(deps: Deps, place: Place, work: Work) -> ObjectInfo:
         )
     except (KeyError, ValueError):
         raise DocumentFault(
-            Code.SOURCE_MISSING, "the object that the event names is not in the inbox"
+            Code.SOURCE_MISSING,
+            "the object that the event names is not in the inbox: put it below "
+            f"inbox/{place.namespace}/ before the event is sent",
         ) from None
 
 

@@ -1,6 +1,11 @@
 """Evidence and its text from retrieved chunks: pure."""
 
+import re
+
 from libs.contracts.api.search import Asset, Evidence, RetrievedChunk
+from libs.contracts.artefacts.chunk import REFERENCE
+
+BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def evidence_of(chunk: RetrievedChunk, *, explain: bool) -> Evidence:
@@ -40,8 +45,15 @@ def _own_asset(chunk: RetrievedChunk) -> list[Asset]:
 def evidence_text(evidence: list[Evidence]) -> str:
     """All pieces as one text, numbered, each under the line that says where it stands."""
     return "\n\n".join(
-        f"[{number}] {_place(piece)}\n{piece.content}" for number, piece in enumerate(evidence, 1)
+        f"[{number}] {_place(piece)}\n{without_marks(piece.content)}"
+        for number, piece in enumerate(evidence, 1)
     )
+
+
+def without_marks(content: str) -> str:
+    """Text as it reads: the marks of embedded assets are for their offsets alone."""
+    lines = (line.rstrip() for line in REFERENCE.sub("", content).splitlines())
+    return BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
 def _place(piece: Evidence) -> str:

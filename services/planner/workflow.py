@@ -169,6 +169,8 @@ class Workflow:
 
 
 def _why_nothing(answer: RetrieveAnswer) -> str:
+    if answer.strategy == "nothing_published":
+        return "nothing is published in this namespace yet: jobs may still be at work"
     if answer.strategy == "empty":
         return "no published document satisfies the filters"
     return "nothing in the searched documents matches the query"

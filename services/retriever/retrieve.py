@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from libs.contracts.api.search import OtherPlace, RetrieveAnswer, RetrievedChunk, RetrieveQuery
 from libs.contracts.artefacts import Chunk
+from libs.contracts.artefacts.chunk import canonical_text
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.index.port import LexicalQuery, Scope, SearchIndex
@@ -80,7 +81,10 @@ class Retriever:
         started = time.perf_counter()
         revisions = in_scope(active.revisions, query.filters)
         if not revisions:
-            return RetrieveAnswer(corpus_version=active.corpus_version, strategy="empty", chunks=[])
+            strategy = "empty" if active.revisions else "nothing_published"
+            return RetrieveAnswer(
+                corpus_version=active.corpus_version, strategy=strategy, chunks=[]
+            )
         depth = self.settings.retriever_depth
         small = sum(r.chunk_count for r in revisions) <= query.top_k
         while True:
@@ -174,6 +178,7 @@ class Retriever:
                     for key in keys[:8]
                     if (chunk := chunks.get(key)) is not None
                     and (not types or chunk.type in types)
+                    and (chunk.type != "text" or canonical_text(chunk.content))
                     and not is_excluded(by_revn[key[0]].document_id, chunk, sections)
                 ]
                 if kept:

@@ -107,6 +107,29 @@ def test_an_event_from_a_plain_nats_client_ingests(stack: Stack) -> None:
     assert stack.search("어린이집 이용", top_k=1)["evidence"][0]["document_id"] == "from-event"
 
 
+def test_a_repeated_event_is_answered_with_the_same_outcome(stack: Stack) -> None:
+    inbox = stack.data / "inbox" / NAMESPACE
+    inbox.mkdir(parents=True, exist_ok=True)
+    (inbox / "twice.md").write_text("# Twice\n\nSent two times.\n")
+    body = {"document_id": "twice", "file_name": "twice.md",
+            "source": {"bucket": "inbox", "key": "twice.md"}, "idempotency_key": "t-1"}  # fmt: skip
+
+    async def both() -> list[dict]:
+        client = await nats.connect(stack.bus_url())
+        outcomes = await client.subscribe(f"groundwire.document.*.{NAMESPACE}.twice")
+        heard = []
+        for _ in range(2):
+            subject = f"groundwire.ingest.requested.{NAMESPACE}"
+            await client.jetstream().publish(subject, json.dumps(body).encode())
+            heard.append(json.loads((await outcomes.next_msg(timeout=60)).data))
+        await client.close()
+        return heard
+
+    first, second = asyncio.run(both())
+    assert first["outcome"] == second["outcome"] == "published"
+    assert first["job_id"] == second["job_id"]
+
+
 def test_a_bucket_notification_ingests(stack: Stack) -> None:
     inbox = stack.data / "inbox" / NAMESPACE
     inbox.mkdir(parents=True, exist_ok=True)

@@ -41,11 +41,13 @@ def search(
 
 
 def _show(answer: "SearchResponse", full: bool) -> None:
+    from libs.contracts.artefacts.chunk import REFERENCE
+
     if answer.clarification:
         typer.echo(plain(answer.clarification))
     for number, piece in enumerate(answer.evidence, 1):
         typer.secho(f"{number}. {_citation(piece)}", bold=True)
-        content = plain(piece.content).strip()
+        content = plain(REFERENCE.sub("", piece.content)).strip()
         if not full and len(content) > SHOWN_CHARS:
             content = content[:SHOWN_CHARS].rstrip() + " …"
         typer.echo("\n".join(f"   {line}" for line in content.splitlines()))

@@ -194,7 +194,7 @@ class RetrieveAnswer(Contract):
     """The reply: the corpus version that it holds for, and which path answered."""
 
     corpus_version: int
-    strategy: Literal["small_corpus", "fusion", "empty"]
+    strategy: Literal["small_corpus", "fusion", "empty", "nothing_published"]
     chunks: list[RetrievedChunk]
     timings_ms: dict[str, float] = {}
 

@@ -18,7 +18,6 @@ from libs.contracts.api.documents import Role
 from libs.contracts.faults import CallerFault, Code
 from libs.runtime.catalog.keys import KeyRecord, KeyStore
 from services.gateway.http.body import MAX_BODY_BYTES, bounded
-from services.gateway.http.errors import not_found
 
 RANKS: dict[Role, int] = {"reader": 0, "writer": 1, "operator": 2, "admin": 3}
 CACHE_SECONDS = 3.0
@@ -74,7 +73,7 @@ class Gate:
         """
         principal = await self._principal(authorization)
         if namespace is not None and not await self._reaches(principal, namespace):
-            raise not_found("the namespace")
+            raise CallerFault(Code.NOT_FOUND, "there is no such namespace for this key", 404)
         if not principal.may(role):
             raise CallerFault(
                 Code.FORBIDDEN, f"this needs a key of role {role}; yours is {principal.role}", 403

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.numbering import (
@@ -17,6 +18,43 @@ PROGRESS_LINES = 20_000
 MAX_PARAGRAPH = 20_000
 """Characters after which a paragraph without a blank line is cut at a line end."""
 
+CODE_SUFFIXES = frozenset(
+    [
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cs",
+        ".css",
+        ".go",
+        ".h",
+        ".hpp",
+        ".ini",
+        ".java",
+        ".js",
+        ".json",
+        ".jsx",
+        ".kt",
+        ".lua",
+        ".php",
+        ".pl",
+        ".proto",
+        ".ps1",
+        ".py",
+        ".r",
+        ".rb",
+        ".rs",
+        ".scala",
+        ".sh",
+        ".sql",
+        ".swift",
+        ".toml",
+        ".ts",
+        ".tsx",
+        ".yaml",
+        ".yml",
+    ]
+)
+
 _RULE = re.compile(r"[\s=\-_*~#·.]{3,}$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
 _ARTICLE = re.compile(
@@ -25,8 +63,12 @@ _ARTICLE = re.compile(
 
 
 def parse(given: ParseInput) -> ShardResult:
-    """Rows of a plain text file, in one pass over its lines."""
+    """Rows of a plain text file, in one pass over its lines; program text keeps its lines."""
     rows = Rows()
+    if Path(given.profile.file_name).suffix.lower() in CODE_SUFFIXES:
+        for block in _blocks(read_text(given)):
+            rows.add("code", "\n".join(block))
+        return rows.result("text")
     levels = NumberLevels()
     lines = 0
     for block in _blocks(read_text(given)):

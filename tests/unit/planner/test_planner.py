@@ -49,6 +49,11 @@ def test_the_text_numbers_pieces_and_says_where_they_stand() -> None:
     assert text.startswith("[1] 법령.pdf › 제1장 › 제1조 (p. 4, 5)\n제1조 목적\n\n[2] ")
 
 
+def test_the_text_leaves_the_marks_of_assets_out() -> None:
+    marked = chunk(content="Fees:\n\n[[table:tab12]]\n\nas of May.")
+    assert evidence_text([evidence_of(marked, explain=False)]).endswith("Fees:\n\nas of May.")
+
+
 def test_the_cache_key_changes_with_all_that_an_answer_depends_on() -> None:
     base = cache_key(query(), 7, "f")
     others = [
