@@ -18,42 +18,11 @@ PROGRESS_LINES = 20_000
 MAX_PARAGRAPH = 20_000
 """Characters after which a paragraph without a blank line is cut at a line end."""
 
-CODE_SUFFIXES = frozenset(
-    [
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cs",
-        ".css",
-        ".go",
-        ".h",
-        ".hpp",
-        ".ini",
-        ".java",
-        ".js",
-        ".json",
-        ".jsx",
-        ".kt",
-        ".lua",
-        ".php",
-        ".pl",
-        ".proto",
-        ".ps1",
-        ".py",
-        ".r",
-        ".rb",
-        ".rs",
-        ".scala",
-        ".sh",
-        ".sql",
-        ".swift",
-        ".toml",
-        ".ts",
-        ".tsx",
-        ".yaml",
-        ".yml",
-    ]
-)
+CODE_SUFFIXES = {
+    ".c", ".cc", ".cpp", ".cs", ".css", ".go", ".h", ".hpp", ".ini", ".java", ".js", ".json",
+    ".kt", ".lua", ".php", ".pl", ".proto", ".ps1", ".py", ".r", ".rb", ".rs", ".sh", ".sql",
+    ".swift", ".toml", ".ts", ".yaml", ".yml",
+}  # fmt: skip
 
 _RULE = re.compile(r"[\s=\-_*~#·.]{3,}$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
