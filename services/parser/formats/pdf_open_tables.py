@@ -29,12 +29,20 @@ MAX_SINGLE = 3
 MIN_FIGURES = 0.4
 MAX_MEAN = 25
 MIN_FULL = 0.4
+LONGEST = 300
+"""Characters of a line that are looked at for a title and its page."""
+MIN_CONTENTS = 5
+"""Entries that make a table of contents."""
+MAX_CODE = 0.15
+"""Share of texts with signs of program code from which a run is a listing."""
 FINER = 1.5
 """How many times more filled cells make a reading the finer one."""
 _DIGIT = re.compile(r"[0-9]")
 _FIGURE = re.compile(r"^[^\w]*[0-9][^A-Za-z]*$")
-_LEADER = re.compile(r"(?:\s*[.·…_]){3,}\s*$")
 _FILLER = re.compile(r"^[.·…_\s]+$")
+_ENTRY = re.compile(r"^(?:[\d.]+\s)?(?P<title>[^\W\d].*?)[\s.·…‥_]+(?P<page>[0-9]{1,4})$")
+_OTHER_FIGURE = re.compile(r"\s[0-9.,]+(?=\s|$)")
+_CODE = re.compile(r"[=;{}⇒]")
 _UNIT_BEFORE = re.compile(r"^[$€£¥₩]$")
 _UNIT_AFTER = re.compile(r"^[%)†‡*]+$")
 
@@ -58,7 +66,7 @@ def _columns(table: Table) -> int:
 def find_open_tables(page: Page, taken: Sequence[Table]) -> list[Table]:
     """Tables of the page that no rulings frame, beside those already found."""
     free = [s for s in page.segments if not any(s.overlap(t) > 0.5 * s.size for t in taken)]
-    found = [_table(run) for run in _runs(_lines(free)) if _has_figures(run)]
+    found = [_table(run) for run in _runs(_lines(free)) if _may_be_table(run)]
     return [t for t in found if t is not None and not any(t.overlap(o) > 0 for o in taken)]
 
 
@@ -76,9 +84,20 @@ def _lines(segments: Sequence[Segment]) -> list[Line]:
     return [sorted(line, key=lambda s: s.x0) for line in lines]
 
 
-def _has_figures(run: Sequence[Line]) -> bool:
-    """Whether the run is worth its words: three lines of it have pieces that hold figures."""
-    return sum(any(_DIGIT.search(s.text) for s in line) for line in run) > 2
+def _may_be_table(run: Sequence[Line]) -> bool:
+    """Whether the run is worth its words: figures in three lines, and no table of contents."""
+    if sum(any(_DIGIT.search(s.text) for s in line) for line in run) < 3:
+        return False
+    return not _is_contents([" ".join(s.text for s in line)[-LONGEST:] for line in run])
+
+
+def _is_contents(lines: Sequence[str]) -> bool:
+    """Whether the lines are titles that each end in a page, the pages in order."""
+    entries = [m for t in lines if (m := _ENTRY.match(t)) and not _OTHER_FIGURE.search(m["title"])]
+    if len(entries) < max(MIN_CONTENTS, 0.6 * len(lines)):
+        return False
+    pages = [int(m["page"]) for m in entries]
+    return sum(a <= b for a, b in pairwise(pages)) >= 0.95 * (len(pages) - 1)
 
 
 def _pieces(line: Line) -> Line:
@@ -100,7 +119,9 @@ def _pieces(line: Line) -> Line:
         else:
             pieces.append(word)
     for piece in pieces:
-        piece.text = _LEADER.sub("", piece.text)
+        bare = piece.text.rstrip(" .·…_")
+        if len(piece.text) - len(bare) >= 3:
+            piece.text = bare
     return pieces
 
 
@@ -226,6 +247,7 @@ def _passes(cells: Sequence[Filled], rows: int, columns: int) -> bool:
         return False
     return (
         sum(bool(_DIGIT.search(t)) for t in texts) >= MIN_FIGURES * len(texts)
+        and sum(bool(_CODE.search(t)) for t in texts) < MAX_CODE * len(texts)
         and sum(map(len, texts)) <= MAX_MEAN * len(texts)
         and sum(c[3] for c in cells if c[4]) >= MIN_FULL * rows * columns
     )
