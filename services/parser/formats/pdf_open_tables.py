@@ -205,10 +205,10 @@ def _table(run: list[Line]) -> Table | None:
     borders = _borders(run)
     if not borders:
         return None
-    cells: list[Filled] = []
-    for r, line in enumerate(run):
-        cells += _row(r, line, borders)
-    if not _passes(cells, len(run), len(borders) + 1):
+    rows = [_row(r, line, borders) for r, line in enumerate(run)]
+    rows = _join_heads(rows, run)
+    cells = [(r, *cell[1:]) for r, row in enumerate(rows) for cell in row]
+    if not _passes(cells, len(rows), len(borders) + 1):
         return None
     pieces = [p for line in run for p in line]
     return Table(
@@ -240,9 +240,34 @@ def _row(r: int, line: Line, borders: list[float]) -> list[Filled]:
     return cells + [(r, c, 1, 1, []) for c in range(end, len(borders) + 1)]
 
 
+def _join_heads(rows: list[list[Filled]], run: Sequence[Line]) -> list[list[Filled]]:
+    """The rows with the lines of a wrapped header made one.
+
+    Lines above the first row of figures belong together where they follow closely and none
+    of their cells spans columns.
+    """
+    joined: list[list[Filled]] = []
+    body = _body(run)
+    for i, row in enumerate(rows):
+        head = run[i][0].y0 < body[0][0].y0 and run[i] is not body[0]
+        if i and head and _wraps(joined[-1], row, run[i - 1], run[i]):
+            joined[-1] = [(*a[:4], a[4] + b[4]) for a, b in zip(joined[-1], row, strict=True)]
+        else:
+            joined.append(row)
+    return joined
+
+
+def _wraps(above: Sequence[Filled], row: Sequence[Filled], before: Line, line: Line) -> bool:
+    if len(above) != len(row) or any(c[3] > 1 for c in (*above, *row)):
+        return False
+    if sum(bool(c[4]) for c in row) < 2:
+        return False
+    return line[0].y1 - before[0].y1 < 1.45 * line[0].em
+
+
 def _passes(cells: Sequence[Filled], rows: int, columns: int) -> bool:
     """Three rows, two columns, figures in many cells, short texts and few blanks."""
-    texts = [c[4][0][1] for c in cells if c[4]]
+    texts = [" ".join(t for _, t in c[4]) for c in cells if c[4]]
     if rows < 3 or columns < 2 or not texts:
         return False
     return (

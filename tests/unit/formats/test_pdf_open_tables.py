@@ -94,3 +94,10 @@ def test_a_table_of_contents_and_a_listing_are_no_tables() -> None:
     assert texts(page(grid(contents, columns=[60.0, 400.0]))) == []
     listing = [["a =", "1", "2"], ["b =", "3", "4"], ["c =", "5", "6"], ["d =", "7", "8"]]
     assert texts(page(grid(listing))) == []
+
+
+def test_the_lines_of_a_wrapped_header_are_one_row() -> None:
+    head = [["", "Ships", "Tonnage"], ["Harbour", "a year", "in all"]]
+    lines = [*grid(head, top=80), *grid(ROWS, top=108)]
+    (table,) = texts(page(lines))
+    assert table == [["Harbour", "Ships a year", "Tonnage in all"], *ROWS]
