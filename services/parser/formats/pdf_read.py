@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.pdf_dashes import restore_dashes
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
 from services.parser.formats.rows import clean
 
@@ -34,6 +35,7 @@ def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
         stop = min(start + WINDOW - 1, end or start + WINDOW - 1)
         result = _read(path, f"{start}-{stop}")
         total = min(end or result.total_pages, result.total_pages)
+        restore_dashes(path, result.pages)
         images: dict[int, list[Any]] = {}
         for image in result.images:
             images.setdefault(image.page, []).append(image)
@@ -60,6 +62,7 @@ def _turned(path: Path, turns: dict[int, int]) -> Iterator[Page]:
     if not turns:
         return
     result = _read(path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()])
+    restore_dashes(path, result.pages)
     for page in result.pages:
         images = [i for i in result.images if i.page == page.page_num]
         upright = _page(page, images)
