@@ -6,9 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 
 BIN := .venv/bin
 STAMP := .venv/.installed
-TESTS ?= tests
 
-.PHONY: help install run test bench check fix docs clean
+.PHONY: help install run test test-slow bench check fix docs clean
 
 ##@ Use
 $(STAMP): pyproject.toml constraints.txt deploy/local/install.sh
@@ -21,8 +20,17 @@ run: $(STAMP) ## start everything on this machine: bus, seven services, API, web
 	@exec $(BIN)/groundwire up
 
 ##@ Develop
-test: $(STAMP) ## run the tests (TESTS=tests/unit/client picks some)
+test: $(STAMP) ## run the tests, end to end beside the rest (TESTS=tests/unit/client picks some)
+ifdef TESTS
 	@$(BIN)/pytest $(TESTS)
+else
+	@$(BIN)/pytest -m "not slow" tests/e2e >.pytest_e2e.log 2>&1 & e2e=$$!; failed=0; \
+	  $(BIN)/pytest -m "not slow" tests/unit tests/contract || failed=1; \
+	  wait $$e2e || failed=1; cat .pytest_e2e.log; exit $$failed
+endif
+
+test-slow: $(STAMP) ## the tests over many real files, beside the project where they are
+	@$(BIN)/pytest -m slow tests
 
 check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing
 	$(BIN)/ruff check .

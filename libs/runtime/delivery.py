@@ -39,6 +39,13 @@ SHORT_DELAY_SECONDS = 1.0
 log = logger("delivery")
 
 
+ENDS = {"cancelled": Code.CANCELLED, "superseded": Code.SUPERSEDED}
+
+
+class Ended(StaleFault):
+    """The job will never go on: its ledger must hear so, or it would look unattended."""
+
+
 class WorkRegistry:
     """The deliveries in progress by job, so that a cancel finds them."""
 
@@ -140,9 +147,10 @@ class Delivery(Generic[E]):
         if not self._advances:
             return
         standing = await self._stores.catalog.jobs.standing(event.job_id)
+        if standing in ENDS:
+            raise Ended(ENDS[standing], f"the job is {standing}")
         if standing != "current":
-            code = Code.CANCELLED if standing == "cancelled" else Code.SUPERSEDED
-            raise StaleFault(code, f"the job is {standing}")
+            raise StaleFault(Code.SUPERSEDED, f"the job is {standing}")
 
     async def _work(self, event: E, work: Work, message: Msg) -> None:
         """Run the handler; a cancel leaves it a moment to end by itself."""
@@ -207,7 +215,8 @@ class Delivery(Generic[E]):
         self, message: Msg, event: E | None, error: Exception, decision: Decision
     ) -> None:
         if decision.action == "drop":
-            if isinstance(error, StaleFault) and error.code is Code.CANCELLED and event:
+            ended = isinstance(error, Ended) or decision.code is Code.CANCELLED
+            if ended and event is not None and isinstance(error, Fault):
                 await self._bus.fail(event, error)
             await message.ack()
         elif decision.action == "fail":

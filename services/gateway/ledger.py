@@ -111,8 +111,11 @@ def _state(event: JobEvent) -> JobState | None:
     if isinstance(event, RevisionSuperseded):
         return "superseded"
     if isinstance(event, StageFailed):
-        return "cancelled" if event.code is Code.CANCELLED else "failed"
+        return _ENDS.get(event.code, "failed")
     return None
+
+
+_ENDS: dict[Code, JobState] = {Code.CANCELLED: "cancelled", Code.SUPERSEDED: "superseded"}
 
 
 def _problem(event: StageFailed) -> Problem:

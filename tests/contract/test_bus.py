@@ -237,10 +237,13 @@ async def test_stale_work_is_dropped_without_being_started(make) -> None:
         done.append(event.job_id)
 
     make.jobs.standings["job-old"] = "superseded"
+    failed = await failed_events(make)
     service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted("job-old"))
     await service.bus.announce(accepted("job-new"))
     await until(lambda: done == ["job-new"])
+    event = await asyncio.wait_for(failed.get(), 10)
+    assert (event.job_id, event.code) == ("job-old", Code.SUPERSEDED), "its ledger must hear it"
     await until(lambda: _is_zero(pending(make, "profiler")))
 
 

@@ -116,6 +116,7 @@ def test_text_of_any_encoding_is_read(stack: Stack) -> None:
         assert query.split()[0] in found["evidence"][0]["content"], name
 
 
+@pytest.mark.slow
 def test_a_text_of_ten_thousand_pages(stack: Stack) -> None:
     page = "\n\n".join(f"Paragraph {n} of the endless report on tides." for n in range(40))
     data = "\n\n\f".join([page] * 2500).encode()

@@ -178,6 +178,7 @@ def test_a_faulty_event_is_answered_with_the_problem(stack: Stack) -> None:
     assert problem["code"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the measuring data is not beside the project")
 def test_real_files_of_all_formats_are_published(stack: Stack) -> None:
     wanted = [

@@ -1,6 +1,6 @@
 """`POST /search`: the request, and the evidence envelope that both modes return."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -10,6 +10,7 @@ from libs.contracts.base import Contract, Request
 from libs.contracts.tokens import Collection, DocumentId, Namespace, Revision, RunId
 
 MAX_QUERY_CHARS = 4096
+Bounded = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
 class ExcludedSection(Request):
@@ -26,10 +27,10 @@ class SearchFilters(Request):
     exclude_document_ids: list[DocumentId] = Field(default_factory=list, max_length=1000)
     exclude_sections: list[ExcludedSection] = Field(default_factory=list, max_length=200)
     collections: list[Collection] = Field(default_factory=list, max_length=100)
-    metadata: dict[str, str | int | list[str]] = Field(default_factory=dict, max_length=16)
+    metadata: dict[str, str | Bounded | list[str]] = Field(default_factory=dict, max_length=16)
     chunk_types: list[ChunkType] = Field(default_factory=list, max_length=3)
     file_formats: list[str] = Field(default_factory=list, max_length=32)
-    year: int | None = None
+    year: int | None = Field(default=None, ge=0, le=9999)
 
 
 class Budget(Request):

@@ -15,6 +15,8 @@ from services.gateway.http.params import Cursor, DepsDep, Id, Limit, Namespaced,
 from services.gateway.http.sse import event_stream, nothing_to_say
 from services.gateway.http.views import job_view
 
+MAX_SEQUENCE = 2**63 - 1
+
 router = APIRouter(prefix="/v1/namespaces/{ns}/jobs", tags=["jobs"], route_class=GuardedRoute)
 
 
@@ -52,7 +54,8 @@ async def job_events(
 ) -> Response:
     """The job's history, then what happens, until it ends; resumable by Last-Event-ID."""
     job = await _job(deps, ns, job_id)
-    after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
+    known = bool(last_event_id and last_event_id.isdecimal())
+    after = min(int(last_event_id or 0), MAX_SEQUENCE) if known else 0
     if await nothing_to_say(deps, job, after):
         return Response(status_code=204)
     return StreamingResponse(event_stream(deps, job, after), media_type="text/event-stream")

@@ -106,6 +106,7 @@ def test_an_erasure_has_no_job(kind: type[JobEvent]) -> None:
         (Code.STORE_AWAY, Who.WORLD, "failed", 503),
         (Code.INTERNAL, Who.US, "failed", 500),
         (Code.CANCELLED, Who.US, "cancelled", 409),
+        (Code.SUPERSEDED, Who.US, "superseded", 500),
     ],
 )
 def test_a_failure_keeps_who_and_why(code: Code, who: Who, state: str, status: int) -> None:
