@@ -116,6 +116,13 @@ async def _replay(deps: Deps, arrival: Arrival, job: JobRecord) -> Accepted:
         raise CallerFault(
             Code.CONFLICT, "this idempotency key was used for a file with other bytes", 409
         )
+    other_document = arrival.document_id not in (None, job.document_id)
+    if other_document or job.options != arrival.options:
+        raise CallerFault(
+            Code.CONFLICT,
+            "this idempotency key was used with another document id or other options",
+            409,
+        )
     return _answer(job, "replayed")
 
 

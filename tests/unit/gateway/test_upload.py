@@ -161,6 +161,16 @@ async def test_an_idempotency_key_answers_the_same_job_and_refuses_other_bytes(
     assert len(world.objects.data) == 1
 
 
+@pytest.mark.parametrize("changed", [{"document_id": "other"}, {"options": '{"engine": "x"}'}])
+async def test_an_idempotency_key_refuses_another_request(world: World, changed: dict) -> None:
+    async with world.client() as client:
+        headers, files = {"Idempotency-Key": "k1"}, {"file": ("a.md", b"one")}
+        await client.post(DOCUMENTS, files=files, headers=headers)
+        clash = await client.post(DOCUMENTS, files=files, headers=headers, data=changed)
+    assert clash.status_code == 409
+    assert len(world.jobs.jobs) == 1
+
+
 async def test_a_request_that_a_crash_left_unfinished_is_finished(world: World) -> None:
     admitted = await world.jobs.admit(
         Admission("acme", "a.md", IngestOptions(), identity="http:k1")
