@@ -34,6 +34,7 @@ from libs.contracts.subjects import (
 )
 from libs.runtime.bus import BODY_KEY, MESSAGE_ID, Bus, load_body
 from libs.runtime.objects.port import ObjectStore
+from libs.runtime.parking import keep
 from libs.runtime.routes import decode_event, full, stream_name, subject_of
 
 AGAIN = "-again"
@@ -56,31 +57,19 @@ async def park_stored(
 ) -> DeadLetter:
     """Keep a message that ran out of deliveries, whole. The same message is the same letter."""
     parked = message.time or datetime.now(UTC)
-    letter = DeadLetter(
-        dead_letter_id=letter_id(consumer, message.seq or 0, parked),
-        namespace=event.namespace if event else None,
-        document_id=event.document_id if event else None,
-        job_id=event.job_id if event else None,
-        stage=consumer.stage,
-        consumer=consumer.durable,
+    return await keep(
+        bus,
+        consumer,
+        event,
+        letter_id=letter_id(consumer, message.seq or 0, parked),
         code=Code.TIMEOUT,
         detail=f"{consumer.durable} did not finish it in {deliveries} deliveries",
-        attempt=event.attempt if event else 1,
         deliveries=deliveries,
-        trace_id=_trace_of(message.headers or {}),
+        trace=_trace_of(message.headers or {}),
         subject=message.subject or "",
         headers=dict(message.headers or {}),
-        body=base64.b64encode(message.data or b"").decode(),
-        parked_at=datetime.now(UTC).isoformat(),
+        body=message.data or b"",
     )
-    await bus.publish(
-        DEAD_LETTER,
-        letter,
-        message_id=letter.dead_letter_id,
-        stage=letter.stage,
-        letter=letter.dead_letter_id,
-    )
-    return letter
 
 
 def letter_id(consumer: Consumer, sequence: int, moment: datetime) -> str:

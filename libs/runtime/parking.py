@@ -20,8 +20,39 @@ async def park(
 
     The original body travels as base64, so bytes that break every contract survive.
     """
+    letter = await keep(
+        bus,
+        consumer,
+        event,
+        letter_id=new_id("dead"),
+        code=code,
+        detail=detail,
+        deliveries=message.metadata.num_delivered,
+        trace=trace_id(),
+        subject=message.subject,
+        headers=headers_of(message),
+        body=message.data,
+    )
+    return letter.dead_letter_id
+
+
+async def keep(
+    bus: Bus,
+    consumer: Consumer,
+    event: JobEvent | None,
+    *,
+    letter_id: str,
+    code: Code,
+    detail: str,
+    deliveries: int,
+    trace: str | None,
+    subject: str,
+    headers: dict[str, str],
+    body: bytes,
+) -> DeadLetter:
+    """Publish the letter; the same `letter_id` again is the same letter."""
     letter = DeadLetter(
-        dead_letter_id=new_id("dead"),
+        dead_letter_id=letter_id,
         namespace=event.namespace if event else None,
         document_id=event.document_id if event else None,
         job_id=event.job_id if event else None,
@@ -30,18 +61,14 @@ async def park(
         code=code,
         detail=detail,
         attempt=event.attempt if event else 1,
-        deliveries=message.metadata.num_delivered,
-        trace_id=trace_id(),
-        subject=message.subject,
-        headers=headers_of(message),
-        body=base64.b64encode(message.data).decode(),
+        deliveries=deliveries,
+        trace_id=trace,
+        subject=subject,
+        headers=headers,
+        body=base64.b64encode(body).decode(),
         parked_at=datetime.now(UTC).isoformat(),
     )
     await bus.publish(
-        DEAD_LETTER,
-        letter,
-        message_id=letter.dead_letter_id,
-        stage=consumer.stage,
-        letter=letter.dead_letter_id,
+        DEAD_LETTER, letter, message_id=letter_id, stage=consumer.stage, letter=letter_id
     )
-    return letter.dead_letter_id
+    return letter
