@@ -1,0 +1,1 @@
+"""How a query is understood (analysis) and which steps gather its evidence (plan)."""
