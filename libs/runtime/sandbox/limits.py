@@ -13,6 +13,9 @@ PR_SET_NO_NEW_PRIVS = 38
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 MB = 1 << 20
+SPACE = 4
+"""Address space a child may map, as a multiple of the memory it may use: room for the stacks,
+arenas and heaps that threads, LibreOffice and a JVM reserve."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +82,25 @@ def _lower(kind: int, value: int, grace: int = 0) -> None:
 def restrict(limits: Limits) -> None:
     """Apply the limits that the kernel keeps to this process, for ever.
 
-    The data limit stands behind the watchdog on resident memory: address space that
-    libraries reserve and never touch counts here, so it starts from what is mapped now.
+    Two limits stand behind the watchdog on resident memory, so that nothing can outrun it,
+    also while it cannot look: private memory (`RLIMIT_DATA`) and all address space
+    (`RLIMIT_AS`), which bounds shared memory too. Libraries reserve address space that they
+    never touch, so both start from what is mapped now and the second is `SPACE` times wider.
     At the soft limit of processor time comes SIGXCPU, which tells more than a SIGKILL.
     The kernel is asked, not told, to choose this process first when memory runs out.
     """
     _lower(resource.RLIMIT_CPU, limits.cpu_seconds, grace=5)
     _lower(resource.RLIMIT_FSIZE, limits.file_mb * MB)
     _lower(resource.RLIMIT_NOFILE, limits.open_files)
-    _lower(resource.RLIMIT_DATA, _mapped_data() + limits.memory_mb * MB)
+    mapped, data = _mapped()
+    _lower(resource.RLIMIT_DATA, data + limits.memory_mb * MB)
+    _lower(resource.RLIMIT_AS, mapped + SPACE * limits.memory_mb * MB)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def _mapped_data() -> int:
+def _mapped() -> tuple[int, int]:
+    """Bytes of address space that this process has mapped, and of data among them."""
     fields = Path("/proc/self/statm").read_text().split()
-    return int(fields[5]) * resource.getpagesize()
+    page = resource.getpagesize()
+    return int(fields[0]) * page, int(fields[5]) * page

@@ -1,6 +1,7 @@
 """What children of the sandbox tests do: each a `module:function` that a job may name."""
 
 import ctypes
+import mmap
 import os
 import signal
 import socket
@@ -57,6 +58,16 @@ def eat_memory(arguments: Arguments, attempt: Attempt) -> Arguments:
     eaten = []
     while True:
         eaten.append(b"x" * (1 << 20))
+
+
+def eat_shared_memory(arguments: Arguments, attempt: Attempt) -> Arguments:
+    """All that the kernel gives at once: only the process's own limit can stop this."""
+    eaten = []
+    try:
+        while True:
+            eaten.append(mmap.mmap(-1, 64 << 20))
+    except OSError:
+        return {"mapped_mb": 64 * len(eaten)}
 
 
 def ask_for_the_moon(arguments: Arguments, attempt: Attempt) -> Arguments:
@@ -166,7 +177,8 @@ def look_around(arguments: Arguments, attempt: Attempt) -> Arguments:
 FUNCTIONS = [
     f"{HERE}:{f.__name__}"
     for f in (
-        echo, spin, turn_pages, hang, eat_memory, ask_for_the_moon, fork_and_eat, fork_family,
+        echo, spin, turn_pages, hang, eat_memory, eat_shared_memory, ask_for_the_moon,
+        fork_and_eat, fork_family,
         crash, abort, die_by_sigkill, write_too_much, refuse, stumble, have_a_bug,
         miss_a_package, leave_a_link, print_everything, look_around,
     )

@@ -15,7 +15,7 @@ import pytest
 
 from libs.contracts.faults import Code, DocumentFault, Fault, StaleFault, WorldFault
 from libs.runtime.sandbox.crashes import crash_verdict
-from libs.runtime.sandbox.limits import Limits
+from libs.runtime.sandbox.limits import SPACE, Limits
 from libs.runtime.sandbox.sandbox import Sandbox
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.work import Work
@@ -141,6 +141,10 @@ async def test_memory_over_the_limit_is_too_large(sandbox: Sandbox, pids: Path, 
     assert isinstance(fault, DocumentFault) and fault.code is Code.TOO_LARGE
     assert "200 MB" in fault.detail
     await until(lambda: not any(alive(p) for p in pids_in(pids)))
+
+
+async def test_shared_memory_is_bounded_without_the_watchdog(sandbox: Sandbox) -> None:
+    assert 0 < (await call(sandbox, "eat_shared_memory"))["mapped_mb"] <= SPACE * 200
 
 
 async def test_writing_over_the_limit_is_too_large(sandbox: Sandbox) -> None:
