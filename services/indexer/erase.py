@@ -79,9 +79,10 @@ async def sweep(deps: Deps, marker: Marker) -> int:
 
 async def sweep_again(deps: Deps) -> None:
     """Sweep once more after erasures that are long enough ago for everything late to have
-    come in, and forget their markers."""
+    come in, make what they removed leave the search engine's files, and forget their markers."""
     objects = deps.stores.objects
     keys = [info.key async for info in objects.walk(MARKERS)]
+    swept: list[str] = []
     for key in keys:
         marker = Marker.model_validate_json(await objects.get(key))
         age = (deps.clock() - marker.begun_at).total_seconds()
@@ -90,7 +91,10 @@ async def sweep_again(deps: Deps) -> None:
         finished = receipt is None or receipt.state == "erased"
         if finished and age >= deps.settings.indexer_resweep_seconds:
             await sweep(deps, marker)
-            await objects.delete([key])
+            swept.append(key)
+    if swept:
+        await deps.stores.index.purge()
+        await objects.delete(swept)
 
 
 async def _marker(deps: Deps, event: ErasureRequested) -> Marker:

@@ -62,6 +62,7 @@ class Index:
         self.documents: dict[tuple[str, int], list[IndexDocument]] = {}
         self.vectors: dict[tuple[str, int, str], dict[str, bytes]] = {}
         self.writes = 0
+        self.purges = 0
 
     async def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
         self.writes += 1
@@ -85,6 +86,9 @@ class Index:
         for key in [k for k in self.vectors if k[0] == namespace and k[1] in revns]:
             del self.vectors[key]
         return gone
+
+    async def purge(self) -> None:
+        self.purges += 1
 
 
 class Graph:

@@ -120,6 +120,16 @@ class SearchIndex(Protocol):
         """Remove revisions from all channels; returns how many lexical documents went."""
         ...
 
+    async def purge(self) -> None:
+        """Return when all that was removed before has left the engine's own files too.
+
+        MUST change nothing that is found and MUST be safe beside writes and searches. It MAY
+        take time in proportion to what shares files with the removed, so it is for the second
+        sweep of an erasure, never for a request. An engine that cannot be told (a managed
+        one) MUST at least make the removal durable before it returns.
+        """
+        ...
+
     async def close(self) -> None:
         """Release handles; pending writes MUST have been finished by their callers."""
         ...

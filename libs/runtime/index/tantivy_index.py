@@ -87,8 +87,7 @@ class TantivyIndex(SearchIndex):
         return await asyncio.wrap_future(writer.remove(namespace, revns))
 
     async def purge(self) -> None:
-        """Return when all that was removed has left the disk; takes time in proportion to
-        what shares files with it."""
+        """See the port; the disk, that is."""
         await asyncio.wrap_future(self._writer().purge())
 
     async def close(self) -> None:

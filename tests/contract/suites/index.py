@@ -496,6 +496,22 @@ class SearchIndexSuite:
         assert (await index.digest("other", 1)).count == 2
         assert (await index.vector_digest("other", 1, MODEL)).count == 2
 
+    async def test_a_purge_changes_nothing_that_is_found(self, index: SearchIndex) -> None:
+        await index.purge()
+        for revn in (1, 2, 3):
+            await index.write(NS, revn, [document("apple", i) for i in range(revn + 1)])
+            ids = [f"v{i}" for i in range(revn + 1)]
+            await index.write_vectors(NS, revn, MODEL, ids, unit_vectors(revn + 1))
+        await index.remove(NS, [2])
+        late = [document("cherry", 0)]
+        await asyncio.gather(index.purge(), index.write(NS, 4, late), index.purge())
+        assert [(await index.digest(NS, revn)).count for revn in (1, 2, 3, 4)] == [2, 0, 4, 1]
+        for channel in CHANNELS:
+            hits = await index.search(channel, asks("apple guide"), scope(1, 2, 3), 10)
+            assert places(hits) == [(1, 0), (1, 1), *((3, i) for i in range(4))]
+        near = await index.search_vectors(MODEL, unit_vectors(1)[0], scope(1, 2, 3), 10)
+        assert {hit.revn for hit in near} == {1, 3}
+
     async def _python(self, source: str) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
             sys.executable,

@@ -81,9 +81,13 @@ async def test_what_comes_late_is_swept_a_second_time() -> None:
     await world.objects.put(f"{NS}/doc-1/1/.jobs/job/1/rows/0.jsonl.zst", b"late")
     await sweep_again(deps(world, at=NOW + timedelta(seconds=30)))
     assert world.index.documents
+    assert world.index.purges == 0
     await sweep_again(deps(world, at=NOW + timedelta(seconds=61)))
     assert not world.index.documents
     assert not world.objects.data
+    assert world.index.purges == 1
+    await sweep_again(deps(world, at=NOW + timedelta(seconds=99)))
+    assert world.index.purges == 1
 
 
 async def test_a_second_sweep_waits_for_the_first() -> None:
