@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -134,7 +135,8 @@ def as_user(user: str | None) -> list[str]:
     """The words before a command that give it the rights of `user`, where this is root."""
     if user is None or os.geteuid() != 0:
         return []
-    return ["setpriv", "--reuid", user, "--regid", user, "--init-groups", "--"]
+    group = str(pwd.getpwnam(user).pw_gid)
+    return ["setpriv", "--reuid", user, "--regid", group, "--init-groups", "--"]
 
 
 def _wrapper(user: str | None, death_signal: signal.Signals) -> list[str]:
