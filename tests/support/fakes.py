@@ -68,6 +68,10 @@ class Index:
         self.writes += 1
         self.documents[namespace, revn] = documents
 
+    async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+        self.writes += 1
+        self.documents[namespace, revn] = [*self.documents[namespace, revn], *documents]
+
     async def digest(self, namespace: str, revn: int) -> Digest:
         held = self.documents.get((namespace, revn), [])
         return digest_of([d.chunk_id for d in held])

@@ -27,13 +27,15 @@ log = logger("index")
 
 @dataclass
 class Change:
-    """Revisions of a namespace and the documents that each shall have, none to remove it.
+    """Revisions of a namespace and the documents that each shall have, none to remove it;
+    with `append`, those that it shall have beside what it has.
 
     The result is how many documents the revisions had before.
     """
 
     namespace: str
     revisions: dict[int, list[IndexDocument]]
+    append: bool = False
     future: "Future[int]" = field(default_factory=Future)
 
 
@@ -67,6 +69,10 @@ class LexicalWriter:
     def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> "Future[int]":
         """Make the revision's documents exactly these."""
         return self._submit(Change(namespace, {revn: documents}))
+
+    def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> "Future[int]":
+        """Add documents to the revision's."""
+        return self._submit(Change(namespace, {revn: documents}, append=True))
 
     def remove(self, namespace: str, revns: list[int]) -> "Future[int]":
         """Remove revisions; the result counts their documents."""
@@ -164,9 +170,11 @@ class LexicalWriter:
                 if key not in held:
                     held[key] = queries.count(searcher, queries.revision(index.schema, *key))
                 before += held[key]
-                changed = changed or bool(held[key] or documents)
-                held[key] = len(documents)
-                writer.delete_documents_by_term("revision", revision_key(*key))
+                gone = 0 if change.append else held[key]
+                changed = changed or bool(gone or documents)
+                held[key] += len(documents) - gone
+                if not change.append:
+                    writer.delete_documents_by_term("revision", revision_key(*key))
                 for document in documents:
                     writer.add_document(document)
             results.append(before)

@@ -85,6 +85,15 @@ class SearchIndex(Protocol):
         """Make the revision's lexical documents exactly these."""
         ...
 
+    async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+        """Add documents of further orders to what the last `write` of the revision began.
+
+        For revisions that are written piece by piece while nothing has them in scope, so
+        that other revisions' writes come in between. Each call is a write of its own: whole
+        or not at all, seen when it has returned.
+        """
+        ...
+
     async def digest(self, namespace: str, revn: int) -> Digest:
         """What the lexical channels hold for the revision; `EMPTY_DIGEST` when nothing."""
         ...

@@ -47,6 +47,10 @@ class TantivyIndex(SearchIndex):
         """See the port; returns after the commit that holds it."""
         await asyncio.wrap_future(self._writer().write(namespace, revn, documents))
 
+    async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+        """See the port; returns after the commit that holds it."""
+        await asyncio.wrap_future(self._writer().append(namespace, revn, documents))
+
     async def digest(self, namespace: str, revn: int) -> Digest:
         """See the port."""
         return await self._run(self._reader.digest, namespace, revn)

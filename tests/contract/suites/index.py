@@ -176,6 +176,23 @@ class SearchIndexSuite:
         await index.write(NS, 1, [])
         assert await index.digest(NS, 1) == EMPTY_DIGEST
 
+    async def test_a_revision_is_written_piece_by_piece(self, index: SearchIndex) -> None:
+        def piece(*orders: int) -> list[IndexDocument]:
+            return [document("apple pie", i, name=f"p{i}") for i in orders]
+
+        for _ in range(2):
+            await index.write(NS, 1, piece(0, 1, 2))
+            await asyncio.gather(index.append(NS, 1, piece(3, 4)), index.write(NS, 2, piece(0)))
+            assert (await index.digest(NS, 1)).count == 5
+            await index.append(NS, 1, piece(5))
+            await index.append(NS, 1, [])
+            wanted = Digest(6, digest_ids([f"p{i}" for i in range(6)]))
+            assert await index.digest(NS, 1) == wanted
+            hits = await index.search("content", asks("apple"), scope(1), 10)
+            assert places(hits) == [(1, i) for i in range(6)]
+        assert await index.remove(NS, [1]) == 6
+        assert (await index.digest(NS, 2)).count == 1
+
     async def test_digests_are_those_of_the_chunk_ids(self, index: SearchIndex) -> None:
         ids = [f"t{i}" for i in range(30)]
         documents = [document("apple", i, name=name) for i, name in enumerate(ids)]
