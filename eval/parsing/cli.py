@@ -13,11 +13,12 @@ from typing import Any
 
 import structlog
 
+from eval.parsing.isolated import Scorer, isolated, scorer
 from eval.parsing.model import Case, Score
 from eval.parsing.ours import WithoutWeight, groundwire
 from eval.parsing.peers import PEERS, Peer
 from eval.parsing.quality import render
-from eval.parsing.run import Run, run
+from eval.parsing.run import Engine, Run, run
 from eval.parsing.sets import SETS, load_set
 from eval.parsing.summary import summarise, worst, write_summary
 
@@ -52,6 +53,16 @@ class Options:
     write_docs: bool
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What every engine is measured over: the sets, who scores, scratch, kept Markdown."""
+
+    sets: Mapping[str, Sequence[Case]]
+    scorer: Scorer
+    scratch: Path
+    keep: Path | None
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run what the arguments say; 0, or 2 when there was nothing to measure."""
     options = _options(arguments)
@@ -84,42 +95,49 @@ async def _measure(options: Options, scratch: Path) -> dict[str, Any] | None:
     if not sets:
         return None
     keep = options.out / "markdown" if options.keep else None
-    ours, guard = await _under_test(options, sets, keep)
-    peers, absent = await _peers([PEERS[name] for name in options.peers], sets, keep)
+    async with scorer(scratch, options.jobs) as scores:
+        measured = Measured(sets, scores, scratch, keep)
+        ours, guard = await _under_test(options, measured)
+        peers, absent = await _peers([PEERS[name] for name in options.peers], measured)
     _print_worst(ours)
     versions = {name: version(name) for name in LIBRARIES}
     versions |= {name: PEERS[name].version() for name in options.peers if name not in absent}
     return summarise(ours, peers, versions=versions, absent=absent, skipped=skipped, guard=guard)
 
 
-async def _under_test(
-    options: Options, sets: Mapping[str, Sequence[Case]], keep: Path | None
-) -> tuple[Run, Run | None]:
+async def _under_test(options: Options, measured: Measured) -> tuple[Run, Run | None]:
     if options.engine != OURS:
-        peer = PEERS[options.engine.removeprefix(PEER)]
-        cases = {name: some for name, some in sets.items() if name in peer.sets}
-        return await run(peer.name, peer, cases, keep=keep, tell=_tell), None
+        return await _peer(PEERS[options.engine.removeprefix(PEER)], measured), None
     async with groundwire(options.jobs) as engine:
-        ours = await run(engine.name, engine, sets, jobs=options.jobs, keep=keep, tell=_tell)
-        if not options.hide_weight or GUARD_SET not in sets:
+        ours = await _run(engine.name, engine, measured, measured.sets, options.jobs)
+        if not options.hide_weight or GUARD_SET not in measured.sets:
             return ours, None
         blind = WithoutWeight(engine)
-        cases = {GUARD_SET: sets[GUARD_SET]}
-        return ours, await run(blind.name, blind, cases, keep=keep, tell=_tell)
+        cases = {GUARD_SET: measured.sets[GUARD_SET]}
+        return ours, await _run(blind.name, blind, measured, cases, options.jobs)
 
 
-async def _peers(
-    peers: Sequence[Peer], sets: Mapping[str, Sequence[Case]], keep: Path | None
-) -> tuple[list[Run], dict[str, str]]:
+async def _peers(peers: Sequence[Peer], measured: Measured) -> tuple[list[Run], dict[str, str]]:
     runs, absent = [], {}
     for peer in peers:
         if (reason := peer.missing()) is not None:
             absent[peer.name] = reason
             print(f"skipped: {peer.name}: {reason}")
-            continue
-        cases = {name: some for name, some in sets.items() if name in peer.sets}
-        runs.append(await run(peer.name, peer, cases, keep=keep, tell=_tell))
+        else:
+            runs.append(await _peer(peer, measured))
     return runs, absent
+
+
+async def _peer(peer: Peer, measured: Measured) -> Run:
+    cases = {name: some for name, some in measured.sets.items() if name in peer.sets}
+    async with isolated(peer, measured.scratch) as engine:
+        return await _run(peer.name, engine, measured, cases, 1)
+
+
+async def _run(
+    name: str, engine: Engine, measured: Measured, sets: Mapping[str, Sequence[Case]], jobs: int
+) -> Run:
+    return await run(name, engine, sets, measured.scorer, jobs=jobs, keep=measured.keep, tell=_tell)
 
 
 def _tell(engine: str, done: Score) -> None:

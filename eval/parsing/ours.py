@@ -3,12 +3,15 @@
 import asyncio
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from eval.parsing.isolated import dump_parsed, load_parsed
 from eval.parsing.markdown import markdown
 from eval.parsing.model import FoundHeading, FoundTable, Parsed
 from eval.parsing.tables import cells_html
@@ -25,39 +28,49 @@ from services.parser.settings import Settings as ParserSettings
 from services.profiler import look
 from services.profiler.settings import Settings as ProfilerSettings
 
+ROWS = "eval.parsing.ours:rows_of"
+BLIND = "eval.parsing.ours:rows_without_weight"
+
 
 @dataclass(frozen=True)
 class Groundwire:
-    """Profiler and parser in their sandboxes, kept warm between files as the services keep them."""
+    """Profiler and parser in their sandboxes, kept warm between files as the services keep them.
+
+    `helper` runs what belongs to the evaluation alone.
+    """
 
     profiler: Sandbox
     parser: Sandbox
+    helper: Sandbox
     settings: ProfilerSettings
     folder: Path
     name: str = "groundwire"
 
     async def read(self, path: Path) -> Parsed:
         """The file's joined rows; raises the faults of the look and of parsing."""
+        start = time.perf_counter()
         profile = await _profile(self, path)
-        return parsed_rows(profile, await self._rows(path, profile))
-
-    async def _rows(self, path: Path, profile: Profile) -> list[Row]:
-        work = Work("eval")
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
-            files: list[Path] = []
-            for number, pages in enumerate(profile.shards):
-                async with attempts.parse_shard(
-                    self.parser, path, profile, pages, None, work
-                ) as shard:
-                    files.append(Path(name) / f"{number}.rows")
-                    shutil.copyfile(shard.file(child.ROWS), files[-1])
-                    if shard.result["joined"]:
-                        return list(read_rows(files))
-            sums = [sha256_of(file) for file in files]
-            async with attempts.join_shards(
-                self.parser, profile, files, sums, [[] for _ in files], work
-            ) as joined:
-                return list(read_rows([joined.file(child.ROWS)]))
+            rows = await self._rows(path, profile, Path(name))
+            seconds = time.perf_counter() - start
+            arguments = {"profile": profile.model_dump(mode="json"), "rows": str(rows)}
+            async with self.helper.run(ROWS, arguments, work=Work("eval")) as done:
+                return replace(load_parsed(done.result), seconds=seconds)
+
+    async def _rows(self, path: Path, profile: Profile, folder: Path) -> Path:
+        work = Work("eval")
+        files: list[Path] = []
+        for number, pages in enumerate(profile.shards):
+            async with attempts.parse_shard(self.parser, path, profile, pages, None, work) as shard:
+                files.append(folder / f"{number}.rows")
+                shutil.copyfile(shard.file(child.ROWS), files[-1])
+                if shard.result["joined"]:
+                    return files[-1]
+        sums = [sha256_of(file) for file in files]
+        async with attempts.join_shards(
+            self.parser, profile, files, sums, [[] for _ in files], work
+        ) as joined:
+            return shutil.copyfile(joined.file(child.ROWS), folder / "joined.rows")
 
 
 @dataclass(frozen=True)
@@ -65,18 +78,33 @@ class WithoutWeight:
     """The parser with the weight of every font hidden from it: a guard, not a product mode.
 
     Redrawn pages set all headings, and only those, in bold; a parser that leans on that scores
-    well there and badly elsewhere. The library that reads PDFs is wrapped in this process, so
-    that nothing in the parser knows of it.
+    well there and badly elsewhere. The library that reads PDFs is wrapped in the child that
+    reads the file, so that nothing in the parser knows of it.
     """
 
     base: Groundwire
     name: str = "groundwire, font weight hidden"
 
     async def read(self, path: Path) -> Parsed:
-        """The file's joined rows, parsed in this process."""
+        """The file's joined rows."""
         profile = await _profile(self.base, path)
-        with tempfile.TemporaryDirectory(dir=self.base.folder) as name, hidden_weight():
-            return parsed_rows(profile, _rows_in_process(Path(name), path, profile))
+        arguments = {"profile": profile.model_dump(mode="json"), "path": str(path)}
+        async with self.base.helper.run(BLIND, arguments, work=Work("eval")) as done:
+            return load_parsed(done.result)
+
+
+def rows_of(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+    """What the joined rows of a document say, in the terms of the metrics."""
+    profile = Profile.model_validate(arguments["profile"])
+    return dump_parsed(parsed_rows(profile, list(read_rows([Path(arguments["rows"])]))))
+
+
+def rows_without_weight(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+    """The same of a file that is parsed here, the weight of its fonts hidden."""
+    profile = Profile.model_validate(arguments["profile"])
+    with hidden_weight():
+        rows = _rows_here(attempt.scratch, Path(arguments["path"]), profile)
+    return dump_parsed(parsed_rows(profile, rows))
 
 
 @asynccontextmanager
@@ -87,7 +115,12 @@ async def groundwire(jobs: int) -> AsyncIterator[Groundwire]:
         here = {"scratch_dir": folder}
         profiling = ProfilerSettings().model_copy(update={**here, "profiler_slots": jobs})
         parsing = ParserSettings().model_copy(update={**here, "parser_slots": jobs})
-        sandboxes = look.make_sandbox(profiling), attempts.make_sandbox(parsing)
+        sandboxes = (
+            look.make_sandbox(profiling),
+            attempts.make_sandbox(parsing),
+            Sandbox([ROWS, BLIND], folder / "helper", limits=parsing.limits(), slots=jobs,
+                    preload=("eval.parsing.ours", "liteparse", "pypdfium2")),
+        )  # fmt: skip
         try:
             for sandbox in sandboxes:
                 await sandbox.start()
@@ -141,8 +174,8 @@ def _source(path: Path) -> look.Source:
     return look.Source(path.absolute(), path.name, path.stat().st_size, sha256_of(path))
 
 
-def _rows_in_process(folder: Path, path: Path, profile: Profile) -> list[Row]:
-    """What the children would do, without a sandbox: for trusted files alone."""
+def _rows_here(folder: Path, path: Path, profile: Profile) -> list[Row]:
+    """What the parser's children would do, in this one."""
     files: list[Path] = []
     for number, pages in enumerate(profile.shards):
         attempt = _attempt(folder / f"shard-{number}")

@@ -27,13 +27,17 @@ STRING_SETS = frozenset({"tika-asserted", "markitdown"})
 
 @dataclass(frozen=True)
 class Peer:
-    """A parser of others: its module and package, the sets that it is made for, its call."""
+    """A parser of others: its module and package, the sets that it is made for, its call.
+
+    `preload` names modules that the call imports besides, so that no file pays for them.
+    """
 
     name: str
     module: str
     package: str
     sets: frozenset[str]
     call: Callable[[Path], Parsed]
+    preload: tuple[str, ...] = ()
 
     def missing(self) -> str | None:
         """How to get it, when it cannot be imported here."""
@@ -45,10 +49,6 @@ class Peer:
             return version(self.package.partition("[")[0])
         except PackageNotFoundError:
             return "unknown"
-
-    async def read(self, path: Path) -> Parsed:
-        """The file as the peer reads it; raises what the peer raises."""
-        return self.call(path)
 
 
 def _liteparse(path: Path) -> Parsed:
@@ -203,7 +203,7 @@ PEERS = {
         Peer("liteparse", "liteparse", "liteparse", _MANUALS, _liteparse),
         Peer(
             "docling-native", "docling_parse", "docling-slim[format-pdf-docling]", PDF_SETS,
-            _docling_native,
+            _docling_native, ("docling.document_converter",),
         ),
         Peer("pypdfium2", "pypdfium2", "pypdfium2", PDF_SETS, _pypdfium2),
         Peer("pdfplumber", "pdfplumber", "pdfplumber", PDF_SETS, _pdfplumber),

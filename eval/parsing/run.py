@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Protocol
 
 from eval.parsing.model import Case, Parsed, Score
-from eval.parsing.scoring import score
 
 
 class Engine(Protocol):
-    """Reads one file; raises when it cannot."""
+    """Reads one file at an absolute path; raises when it cannot."""
 
     async def read(self, path: Path) -> Parsed:
-        """The file as this engine reads it."""
+        """The file as this engine reads it, `seconds` filled where it measures them itself."""
+        ...
+
+
+class Scorer(Protocol):
+    """Scores what was read; never raises over a file."""
+
+    async def score(self, case: Case, parsed: Parsed) -> Score:
+        """The figures of one file."""
         ...
 
 
@@ -35,6 +42,7 @@ async def run(
     name: str,
     engine: Engine,
     sets: Mapping[str, Sequence[Case]],
+    scorer: Scorer,
     *,
     jobs: int = 1,
     keep: Path | None = None,
@@ -52,7 +60,7 @@ async def run(
             parsed = await _read(engine, case.path)
             if keep is not None:
                 _keep(keep / name / case.set_name / f"{case.name}.md", parsed)
-            done = await asyncio.to_thread(score, case, parsed)
+            done = await scorer.score(case, parsed)
             tell(name, done)
             return done
 
@@ -69,7 +77,7 @@ async def _read(engine: Engine, path: Path) -> Parsed:
     except Exception as problem:
         text = str(problem) or type(problem).__name__
         return Parsed(seconds=time.perf_counter() - start, problem=" ".join(text.split())[:300])
-    return replace(parsed, seconds=time.perf_counter() - start)
+    return replace(parsed, seconds=parsed.seconds or time.perf_counter() - start)
 
 
 def _keep(target: Path, parsed: Parsed) -> None:

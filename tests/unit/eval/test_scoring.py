@@ -118,13 +118,21 @@ class Scripted:
         return answer
 
 
+class Here:
+    """Scores in this process."""
+
+    async def score(self, case: Case, parsed: Parsed) -> Score:
+        return score(case, parsed)
+
+
 async def test_an_engine_that_fails_on_a_file_goes_on_with_the_next(tmp_path: Path) -> None:
     cases = [case(name="a.pdf", markdown="x"), case(name="sub/b.pdf", markdown="x")]
     engine = Scripted(ValueError("it broke\nbadly"), Parsed(markdown="x"))
     told: list[str] = []
     done = await run(
-        "fake", engine, {"set": cases}, keep=tmp_path, tell=lambda name, s: told.append(s.name)
-    )
+        "fake", engine, {"set": cases}, Here(), keep=tmp_path,
+        tell=lambda name, s: told.append(s.name),
+    )  # fmt: skip
     assert [s.metrics["nid"] for s in done.scores["set"]] == [0.0, 1.0]
     assert done.scores["set"][0].notes == ["not read: it broke badly"]
     assert told == ["a.pdf", "sub/b.pdf"]
