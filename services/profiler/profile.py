@@ -1,6 +1,7 @@
 """The profile of one file, put together from the looks at it."""
 
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from email import policy
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from libs.contracts.artefacts.profile import Kind, PageRange, Profile
 from libs.contracts.faults import Code, DocumentFault
+from libs.runtime.unlock import unlocked_package
 from services.profiler.archive import MB, ArchiveLimits
 from services.profiler.detect import Detected, detect
 from services.profiler.image import look_at_image
@@ -63,9 +65,20 @@ def profile_file(
     bounds: Bounds | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> Profile:
-    """Look at the whole file once. Raises the `DocumentFault`s of detection and looking."""
+    """Look at the whole file once. Raises the `DocumentFault`s of detection and looking.
+
+    A workbook under the password that Excel itself gives is looked at unlocked.
+    """
     bounds = bounds or Bounds()
     limits = ArchiveLimits(total=bounds.max_archive_mb * MB)
+    if (package := unlocked_package(path)) is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            inside = Path(folder) / "package"
+            inside.write_bytes(package)
+            return profile_file(
+                inside, file_name=file_name, size=size, sha256=sha256, declared=declared,
+                bounds=bounds, progress=progress,
+            )  # fmt: skip
     found = detect(path, file_name, declared, limits)
     progress()
     profile = Profile(

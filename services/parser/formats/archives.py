@@ -1,9 +1,12 @@
 """Zip containers, checked before a library opens them: bombs, encryption, absurd sizes."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from libs.contracts.faults import Code, DocumentFault
+from libs.runtime.unlock import unlocked_package
+from services.parser.formats.base import ParseInput
 
 MAX_MEMBERS = 50_000
 MAX_UNPACKED = 2 << 30
@@ -11,6 +14,17 @@ MAX_RATIO = 200
 """Unpacked bytes per packed byte of a whole archive over `RATIO_FLOOR`; text packs 20 to 1."""
 RATIO_FLOOR = 64 << 20
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def opened(given: ParseInput) -> ParseInput:
+    """The input with its container checked, and unlocked where Excel's own password locks it."""
+    package = unlocked_package(given.path)
+    if package is not None:
+        inside = given.scratch / "package"
+        inside.write_bytes(package)
+        given = replace(given, path=inside)
+    check_archive(given.path)
+    return given
 
 
 def check_archive(path: Path) -> None:

@@ -11,6 +11,7 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import check_archive
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
+from services.parser.formats.hwp_distribution import readable
 from services.parser.formats.images import add_image
 from services.parser.formats.numbering import (
     NumberLevels,
@@ -42,8 +43,6 @@ def parse(given: ParseInput) -> ShardResult:
         given.progress(0)
     if document.get("skipped_sections"):
         rows.note("sections_left_out", "damaged sections were left out", severity="warning")
-    if document.get("metadata", {}).get("is_distribution"):
-        rows.note("distribution_document", "the file is a distribution copy and may be incomplete")
     attach_captions(rows.rows)
     return rows.result("unhwp", {"unhwp": version("unhwp")})
 
@@ -56,7 +55,7 @@ def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
     if zipped:
         check_archive(given.path)
     try:
-        with unhwp.parse_bytes(given.path.read_bytes()) as result:
+        with unhwp.parse_bytes(readable(given.path.read_bytes())) as result:
             document: dict[str, Any] = orjson.loads(result.json)
             return document, {str(image.name): bytes(image.data) for image in result.images}
     except unhwp.UnhwpError as problem:

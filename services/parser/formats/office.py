@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.archives import check_archive
+from services.parser.formats.archives import opened
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.office_rows import Marks, OfficeWalker
 from services.parser.formats.rows import Rows
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of an office document: for slides one section a slide, its number the page."""
-    check_archive(given.path)
+    given = opened(given)
     rows = Rows()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.archives import opened
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.images import add_image
 from services.parser.formats.rows import Rows
@@ -23,6 +24,8 @@ def parse(given: ParseInput) -> ShardResult:
         return rows.result("csv")
     engine = "openpyxl"
     if name == "xlsx":
+        given = opened(given)
+    if name == "xlsx":
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -33,7 +36,8 @@ def parse(given: ParseInput) -> ShardResult:
         engine = "python-calamine"
     if engine == "python-calamine":
         _add_all(given, rows, read_calamine(given.path))
-        rows.note("number_formats", "this kind of workbook is read without its number formats")
+        if name != "xls":
+            rows.note("number_formats", "this kind of workbook is read without its number formats")
     return rows.result(engine, {engine: version(engine)})
 
 

@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 MAX_CODE = 255
+LOCAL_DATES = {14: "yyyy-mm-dd", 22: "yyyy-mm-dd h:mm"}
+"""Built-in formats that show a date as the reader's system would; ISO is the same for all."""
 _SECTION = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _TOKEN = re.compile(
     r'"(?P<text>[^"]*)"|\\(?P<escaped>.)|_(?:.)|\*(?:.)|\[(?P<bracket>[^\]]*)\]'
@@ -59,6 +61,13 @@ def shown(value: float, code: str, *, epoch_1904: bool = False) -> str:
     except (ValueError, OverflowError, ArithmeticError, InvalidOperation):
         return plain(value)
     return (minus or "") + text.strip() if text.strip() else plain(value)
+
+
+def builtin_code(number: int) -> str:
+    """The code of a built-in number format; `General` for a number that names none."""
+    from openpyxl.styles.numbers import BUILTIN_FORMATS
+
+    return LOCAL_DATES.get(number) or str(BUILTIN_FORMATS.get(number, "General"))
 
 
 def plain(value: float) -> str:

@@ -1,12 +1,17 @@
-"""XLS and ODS (and workbooks that openpyxl refuses) by calamine: values, spans, visibility."""
+"""XLS and ODS (and workbooks that openpyxl refuses) by calamine: values, spans, visibility.
 
+An XLS workbook's own records add its number formats and what is drawn, commented and printed.
+"""
+
+import re
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.sheets_biff import BiffSheet, read_biff
 from services.parser.formats.sheets_format import plain
-from services.parser.formats.sheets_tables import Sheet, text_of
+from services.parser.formats.sheets_tables import Sheet, edge_text, text_of
 
 
 def read_calamine(path: Path) -> Iterator[Sheet]:
@@ -23,14 +28,19 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
         raise DocumentFault(
             Code.UNREADABLE, "the workbook is damaged; open and save it again"
         ) from problem
+    records = read_biff(path)
     for at, about in enumerate(book.sheets_metadata):
+        sheet = Sheet(about.name, hidden=about.visible != calamine.SheetVisibleEnum.Visible)
+        own = records[at] if at < len(records) else None
         if about.typ != calamine.SheetTypeEnum.WorkSheet:
+            if own is not None and own.charts:
+                _add_records(sheet, own)
+                yield sheet
             continue
         try:
             source = book.get_sheet_by_index(at)
         except (calamine.CalamineError, ValueError):
             continue
-        sheet = Sheet(about.name, hidden=about.visible != calamine.SheetVisibleEnum.Visible)
         for r, row in enumerate(source.iter_rows()):
             for c, value in enumerate(row):
                 text = value_text(value)
@@ -38,7 +48,25 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
                     sheet.cells[(r, c)] = text
         for (top, left), (bottom, right) in source.merged_cell_ranges or ():
             sheet.merged.append((top, left, bottom, right))
+        if own is not None:
+            _add_records(sheet, own)
         yield sheet
+
+
+def _add_records(sheet: Sheet, own: BiffSheet) -> None:
+    """What the records of an XLS sheet say beyond its values."""
+    sheet.cells.update((place, text) for place, text in own.numbers.items() if text)
+    sheet.hidden_rows |= own.hidden_rows
+    sheet.hidden_columns |= own.hidden_columns
+    sheet.texts += own.texts + [f"Chart: {'; '.join(texts)}" for texts in own.charts if texts]
+    sheet.notes += own.notes
+    sheet.heads = _edges(own.head)
+    sheet.feet = _edges(own.foot)
+
+
+def _edges(raw: str) -> list[str]:
+    """The left, middle and right part of a printed head or foot, those that hold text."""
+    return [text for part in re.split("&[LCR]", raw) if (text := edge_text(part))]
 
 
 def value_text(value: object) -> str:

@@ -15,6 +15,7 @@ MAX_CUTS = 40
 MAX_CELLS = 500_000
 """Cells of one workbook that are kept: what one process can hold as rows."""
 _NUMBER = re.compile(r"[-+(]?\s*[$€£¥₩]?\s*[0-9][0-9,.\s]*%?\)?(?:[eE][-+]?[0-9]+)?")
+_EDGE_CODE = re.compile(r"&(?:[A-Z](?![a-z])|[0-9]+|K[0-9A-F]{6}|\"[^\"]*\")")
 
 Place = tuple[int, int]
 Area = tuple[int, int, int, int]
@@ -200,6 +201,11 @@ def _columns(table: list[TableCell]) -> Iterator[list[TableCell]]:
                 moved = {"column": low - start + 1, "column_span": high - low}
                 piece.append(cell.model_copy(update=moved))
         yield sorted(piece, key=lambda c: (c.row, c.column))
+
+
+def edge_text(part: str) -> str:
+    """One part of a printed head or foot, without codes such as the page number."""
+    return clean(_EDGE_CODE.sub("", part).replace("&&", "&"))
 
 
 def text_of(value: object) -> str:

@@ -1,24 +1,20 @@
 """XLSX: cells streamed by openpyxl's sheet parser, drawn parts read from the container."""
 
 import posixpath
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.archives import check_archive
 from services.parser.formats.base import ParseInput
 from services.parser.formats.rows import clean
-from services.parser.formats.sheets_format import shown
-from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, text_of
+from services.parser.formats.sheets_format import builtin_code, shown
+from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, edge_text, text_of
 
 MAX_PART = 32 << 20
 PROGRESS_ROWS = 2_000
 MAX_MERGES = 100_000
-LOCAL_DATES = {14: "yyyy-mm-dd", 22: "yyyy-mm-dd h:mm"}
-"""Built-in formats that show a date as the reader's system would; ISO is the same for all."""
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
@@ -35,7 +31,6 @@ def read_xlsx(given: ParseInput) -> Iterator[Sheet]:
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
-    check_archive(given.path)
     try:
         with given.path.open("rb") as file:
             load: Any = openpyxl.load_workbook  # type: ignore[attr-defined]
@@ -88,14 +83,12 @@ def _shown(book: Any, formats: dict[int, str], cell: dict[str, Any]) -> str:
 
 
 def _format_code(book: Any, style: int) -> str:
-    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+    from openpyxl.styles.numbers import BUILTIN_FORMATS_MAX_SIZE
 
     try:
         number = book._cell_styles[style].numFmtId
-        if number in LOCAL_DATES:
-            return LOCAL_DATES[number]
         if number < BUILTIN_FORMATS_MAX_SIZE:
-            return str(BUILTIN_FORMATS.get(number, "General"))
+            return builtin_code(number)
         return str(book._number_formats[number - BUILTIN_FORMATS_MAX_SIZE])
     except (IndexError, AttributeError):
         return "General"
@@ -123,9 +116,9 @@ def _layout(sheet: Sheet, parser: Any) -> None:
 
 
 def _edge_texts(edge: Any) -> Iterator[str]:
-    """The three parts of a printed head or foot, without codes such as the page number."""
+    """The three parts of a printed head or foot that hold text."""
     for part in (edge.left, edge.center, edge.right):
-        text = clean(re.sub(r"&(?:[A-Z]|[0-9]+|\"[^\"]*\")", "", part.text or ""))
+        text = edge_text(part.text or "")
         if text:
             yield text
 

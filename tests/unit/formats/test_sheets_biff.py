@@ -1,0 +1,63 @@
+import struct
+
+from tests.support.parsing import parse_bytes
+from tests.support.xls import chart, label, number, record, text, text_object, workbook
+
+
+def test_numbers_are_shown_with_their_formats():
+    rk = struct.pack("<HHHI", 1, 1, 1, (250 << 2) | 2 | 1)
+    many = struct.pack("<HHHIHIH", 2, 0, 2, (5 << 2) | 2, 3, (39208 << 2) | 2, 1)
+    formula = struct.pack("<HHHdHIH", 3, 0, 2, -1599.994, 0, 0, 0)
+    body = (
+        label(0, 0, "Amount") + label(0, 1, "Share") + number(1, 0, 2, 1599.994)
+        + record(0x27E, rk) + record(0xBD, many) + record(0x06, formula)
+    )  # fmt: skip
+    parsed = parse_bytes(
+        workbook([("Sums", 0, body)], ["0.0%", '"$"#,##0.00_);("$"#,##0.00)'], (14,)), "xls"
+    )
+    table = parsed.only("table")
+    assert [(c.row, c.column, c.text) for c in table.cells] == [
+        (0, 0, "Amount"), (0, 1, "Share"), (1, 0, "$1,599.99"), (1, 1, "250.0%"),
+        (2, 0, "$5.00"), (2, 1, "2007-05-06"), (3, 0, "($1,599.99)"),
+    ]  # fmt: skip
+
+
+def test_hidden_rows_and_columns_are_marked():
+    row = struct.pack("<HHHHHHI", 1, 0, 3, 255, 0, 0, 0x20)
+    column = struct.pack("<HHHHHH", 2, 2, 9, 0, 1, 0)
+    cells = b"".join(number(r, c, 0, 10 * r + c) for r in range(3) for c in range(3))
+    body = record(0x208, row) + record(0x7D, column) + cells
+    parsed = parse_bytes(workbook([("S", 0, body)], []), "xls")
+    shown = [r for r in parsed.rows if r.kind == "table" and not r.hidden]
+    assert [c.text for c in shown[0].cells] == ["0", "1", "20", "21"]
+    assert "hidden_text" in parsed.findings
+
+
+def test_what_is_drawn_commented_and_printed():
+    body = (
+        record(0x14, text('&L&"Arial,Bold"Kopf&CPage &P&R&D'))
+        + record(0x15, text("&C비밀 && offen"))
+        + label(0, 0, "Wort")
+        + text_object(1, 0x06, "텍스트 상자")
+        + text_object(2, 0x19, "bitte prüfen")
+        + record(0x1C, struct.pack("<HHHH", 4, 1, 0, 2) + text("who"))
+        + chart("Umsatz", "Jahr")
+    )
+    parsed = parse_bytes(workbook([("S", 0, body), ("Kurve", 2, chart("Title")[20:-4])], []), "xls")
+    assert parsed.texts("page_header") == ["Kopf", "Page"]
+    assert parsed.texts("page_footer") == ["비밀 & offen"]
+    assert parsed.texts("note") == ["B5: bitte prüfen"]
+    assert parsed.texts("paragraph") == [
+        "Wort",
+        "텍스트 상자",
+        "Chart: Umsatz; Jahr",
+        "Chart: Title",
+    ]
+    assert parsed.outline() == [(1, "S"), (1, "Kurve")]
+
+
+def test_records_that_lie_about_their_size_lose_only_themselves():
+    broken = record(0x5D, b"\0") + record(0x7D, b"\1\0") + record(0x208) + record(0x1B6, b"\0")
+    body = label(0, 0, "kept") + broken + record(0x3C) + text_object(1, 0x06, "box")
+    parsed = parse_bytes(workbook([("S", 0, body)], []), "xls")
+    assert parsed.texts("paragraph") == ["kept", "box"]
