@@ -58,6 +58,7 @@ def _agile(package: bytes, password: str) -> bytes:
         return base64.b64encode(value).decode()
 
     secret = bytes(range(50, 66))
+    known = hashlib.sha512(secret).digest()
     about = 'saltSize="16" blockSize="16" keyBits="256" hashSize="64" cipherAlgorithm="AES" '
     about += 'cipherChaining="ChainingModeCBC" hashAlgorithm="SHA512"'
     xml = (
@@ -66,7 +67,7 @@ def _agile(package: bytes, password: str) -> bytes:
         f'<keyData {about} saltValue="{text(data_salt)}"/><keyEncryptors><keyEncryptor>'
         f'<p:encryptedKey spinCount="1000" {about} saltValue="{text(salt)}" '
         f'encryptedVerifierHashInput="{locked(secret, "fea7d2763b4b9e79")}" '
-        f'encryptedVerifierHashValue="{locked(hashlib.sha512(secret).digest(), "d7aa0f6d3061344e")}" '
+        f'encryptedVerifierHashValue="{locked(known, "d7aa0f6d3061344e")}" '
         f'encryptedKeyValue="{locked(key, "146e0be7abacd0d6")}"/></keyEncryptor></keyEncryptors>'
         "</encryption>"
     )
