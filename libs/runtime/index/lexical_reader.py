@@ -14,6 +14,7 @@ import tantivy
 from libs.contracts.artefacts.chunk import ChunkType, digest_ids
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.index import identity, queries
+from libs.runtime.index.places import ORDER_BITS, to_place
 from libs.runtime.index.port import (
     EMPTY_DIGEST,
     Digest,
@@ -22,7 +23,7 @@ from libs.runtime.index.port import (
     LexicalQuery,
     Scope,
 )
-from libs.runtime.index.schema import CHUNK_TYPES, ORDER_BITS, open_folder, read, tenant, to_place
+from libs.runtime.index.schema import CHUNK_TYPES, open_folder, read, tenant
 
 MAX_READ = 10_000
 _SMALL_SCOPE = 64

@@ -10,8 +10,9 @@ from typing import Any
 
 import tantivy
 
+from libs.runtime.index.places import index_tokens
 from libs.runtime.index.port import LexicalQuery, Scope
-from libs.runtime.index.schema import TYPE_CODES, index_tokens, revision_key
+from libs.runtime.index.schema import TYPE_CODES, revision_key
 from libs.runtime.index.tokenizer import MAX_TERMS, fold
 
 MAX_TOKENS = 64

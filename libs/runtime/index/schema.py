@@ -9,10 +9,8 @@ as a number; the chunk id is in columns too. `origin` is what is needed to write
 """
 
 import hashlib
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 import tantivy
@@ -20,23 +18,13 @@ import zstandard
 
 from libs.contracts.artefacts.chunk import ChunkType
 from libs.runtime.index import identity
+from libs.runtime.index.places import MAX_TOKEN_BYTES, encodable, to_number
 from libs.runtime.index.port import IndexDocument
 from libs.runtime.index.tokenizer import fold
 
 FOLDER = "lexical-1"  # a change of the schema takes the next number
-MAX_TOKEN_BYTES = 512
 TYPE_CODES: dict[ChunkType, int] = {"text": 0, "image": 1, "table": 2}
 CHUNK_TYPES: list[ChunkType] = sorted(TYPE_CODES, key=TYPE_CODES.__getitem__)
-
-ORDER_BITS = 24
-_SEPARATORS = re.compile("[ \t\n\r\f]+")
-
-
-class Place(NamedTuple):
-    """Where a chunk stands: its revision's number and its order there."""
-
-    revn: int
-    order: int
 
 
 @dataclass(frozen=True)
@@ -91,13 +79,6 @@ def tenant(namespace: str) -> int:
     return int.from_bytes(hashlib.sha256(namespace.encode()).digest()[:8], "big")
 
 
-def index_tokens(tokens: list[str]) -> list[str]:
-    """`tokens` as the content and path fields split them: cut at ASCII white space, without
-    those that are too long to be indexed."""
-    pieces = _SEPARATORS.split(_encodable(" ".join(tokens)))
-    return [p for p in pieces if 0 < len(p.encode()) < MAX_TOKEN_BYTES]
-
-
 def to_document(
     schema: tantivy.Schema, namespace: str, revn: int, document: IndexDocument
 ) -> tantivy.Document:
@@ -110,8 +91,8 @@ def to_document(
         TYPE_CODES[document.type],
         document.chunk_id.encode(),
         fold(document.term_text),
-        _encodable(" ".join(document.content_tokens)),
-        _encodable(" ".join(document.path_tokens)),
+        encodable(" ".join(document.content_tokens)),
+        encodable(" ".join(document.path_tokens)),
     )
 
 
@@ -135,11 +116,6 @@ def read(stored: tantivy.Document) -> Stored:
     return Stored(_bytes(stored, "chunk_id").decode(), _bytes(stored, "text"))
 
 
-def to_place(number: int) -> Place:
-    """The place that a value of the fast field means."""
-    return Place(number >> ORDER_BITS, number & ((1 << ORDER_BITS) - 1))
-
-
 def _document(
     schema: tantivy.Schema,
     namespace: str,
@@ -151,14 +127,12 @@ def _document(
     content: str,
     path: str,
 ) -> tantivy.Document:
-    if not (0 <= order < 1 << ORDER_BITS and 0 <= revn < 1 << (63 - ORDER_BITS)):
-        raise ValueError(f"revision {revn}, order {order} is out of the index's range")
     origin = orjson.dumps([namespace, revn, order, code, content, path])
     fields = {
         "namespace": namespace,
         "revision": revision_key(namespace, revn),
         "revn": revn,
-        "place": revn << ORDER_BITS | order,
+        "place": to_number(revn, order),
         "tenant": tenant(namespace),
         "type": code,
         "content": content,
@@ -174,8 +148,3 @@ def _document(
 
 def _bytes(stored: tantivy.Document, name: str) -> bytes:
     return bytes(stored.get_first(name) or b"")
-
-
-def _encodable(text: str) -> str:
-    """`text` without lone surrogates, which UTF-8 cannot hold."""
-    return text.encode("utf-8", "replace").decode()
