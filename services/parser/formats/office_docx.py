@@ -5,49 +5,13 @@ set on single paragraphs, and which paragraphs are contents, captions or hidden.
 Taken away: pieces of one paragraph kept apart by formatting, and any call of LibreOffice.
 """
 
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from services.parser.formats.office_numbers import Numbering
+
 PROGRESS_PARAGRAPHS = 200
-KOREAN_FORMATS = frozenset(
-    {"ganada", "chosung", "koreanDigital", "koreanDigital2", "koreanCounting"}
-)
-_PLACE = re.compile(r"%([1-9])")
-_GANADA = "가나다라마바사아자차카타파하"
-_CHOSUNG = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
-_KOREAN_DIGITS = "영일이삼사오육칠팔구"
-_HANJA_DIGITS = "〇一二三四五六七八九"
-
-
-def korean_number(value: int, form: str) -> str | None:
-    """A counter in one of Word's Korean number formats, or None for any other format.
-
-    Formats as in ECMA-376 17.18.59 (ST_NumberFormat): ganada, chosung, koreanDigital,
-    koreanDigital2, koreanCounting.
-    """
-    if form == "ganada" and value > 0:
-        return _GANADA[(value - 1) % len(_GANADA)]
-    if form == "chosung" and value > 0:
-        return _CHOSUNG[(value - 1) % len(_CHOSUNG)]
-    if form == "koreanDigital":
-        return "".join(_KOREAN_DIGITS[int(d)] for d in str(value))
-    if form == "koreanDigital2":
-        return "".join(_HANJA_DIGITS[int(d)] for d in str(value))
-    if form == "koreanCounting" and 0 < value < 10_000:
-        return _counted(value, _KOREAN_DIGITS, "십백천")
-    return None
-
-
-def _counted(value: int, digits: str, units: str) -> str:
-    text = ""
-    for place, figure in enumerate(reversed(str(value))):
-        number = int(figure)
-        if number:
-            unit = units[place - 1] if place else ""
-            text = ("" if number == 1 and unit else digits[number]) + unit + text
-    return text
 
 
 @cache
@@ -66,7 +30,9 @@ def _backend_class() -> type[Any]:
             self.toc: set[str] = set()
             self.captions: set[str] = set()
             self.vanished: set[str] = set()
-            self._heading_counters: dict[tuple[str, int], int] = {}
+            self._levels: dict[tuple[int, int], Any] = {}
+            self._numbering: Numbering | None = None
+            self._marker = ""
             self._seen = 0
 
         def _get_paragraph_elements(self, paragraph: Any) -> list[Any]:
@@ -114,59 +80,38 @@ def _backend_class() -> type[Any]:
             ilevel: int | None = None,
         ) -> Any:
             if is_numbered_style and numid is not None:
-                number = self._heading_number(numid, ilevel or 0)
+                number = self._numbers().advance(numid, ilevel or 0)
+                self.started_numids.add(numid)
                 text = f"{number} {text}" if number else text
                 is_numbered_style = False
             return super()._add_heading(doc, curr_level, text, is_numbered_style, numid, ilevel)
 
-        def _heading_number(self, numid: int, ilevel: int) -> str:
-            """The number as Word shows it; headings share counters by abstract numbering."""
-            key = self._abstract(numid)
-            counters = self._heading_counters
-            start = self._get_start_value(numid, ilevel)
-            counters[(key, ilevel)] = counters.get((key, ilevel), start - 1) + 1
-            self.list_counters[(numid, ilevel)] = counters[(key, ilevel)]
-            self.started_numids.add(numid)
-            for known in [k for k in counters if k[0] == key and k[1] > ilevel]:
-                del counters[known]
-            return self._written(numid, ilevel, lambda at: counters.get((key, at)))
+        def _get_list_counter(self, numid: int, ilvl: int) -> int:
+            self._marker = self._numbers().advance(numid, ilvl)
+            return 0
 
-        def _has_visible_numbering_format(self, numid: int, ilevel: int) -> bool:
-            korean = self._get_level_num_fmt(numid, ilevel) in KOREAN_FORMATS
-            return korean or super()._has_visible_numbering_format(numid, ilevel)
+        def _build_enum_marker(self, numid: int, ilvl: int) -> str:
+            return self._marker
 
-        def _build_enum_marker(self, numid: int, ilevel: int) -> str:
-            if self._get_level_num_fmt(numid, ilevel) not in KOREAN_FORMATS:
-                return str(super()._build_enum_marker(numid, ilevel))
-            return self._written(numid, ilevel, lambda at: self.list_counters.get((numid, at)))
+        def _has_visible_numbering_format(self, numid: int, ilvl: int) -> bool:
+            return self._numbers().shows(numid, ilvl)
 
-        def _written(self, numid: int, ilevel: int, counter: Callable[[int], int | None]) -> str:
-            """The level's pattern with each `%n` replaced by the counter of level n."""
-            level = self._get_level_element(numid, ilevel)
-            pattern = level.find(f"{word._W_NS_CLARK}lvlText") if level is not None else None
-            template = (pattern.get(self.XML_KEY) if pattern is not None else None) or ""
-            legal = level is not None and level.find(f"{word._W_NS_CLARK}isLgl") is not None
+        def _get_level_element(self, numid: int, ilvl: int) -> Any:
+            key = (numid, ilvl)
+            if key not in self._levels:
+                self._levels[key] = super()._get_level_element(numid, ilvl)
+            return self._levels[key]
 
-            def number(place: re.Match[str]) -> str:
-                at = int(place[1]) - 1
-                value = counter(at)
-                if value is None:
-                    value = self._get_start_value(numid, at)
-                form = self._get_level_num_fmt(numid, at) or "decimal"
-                known = None if legal else korean_number(value, form)
-                if known is not None or legal:
-                    return known or str(value)
-                return str(word._format_enum_counter(value, form))
-
-            return _PLACE.sub(number, template).strip()
-
-        def _abstract(self, numid: int) -> str:
-            try:
-                numbering = self.docx_obj.part.numbering_part.element
-                found = numbering.num_having_numId(numid).abstractNumId.val
-            except (KeyError, AttributeError, NotImplementedError):
-                return f"num-{numid}"
-            return f"abstract-{found}"
+        def _numbers(self) -> Numbering:
+            if self._numbering is None:
+                try:
+                    root = self.docx_obj.part.numbering_part.element
+                except (KeyError, AttributeError, NotImplementedError):
+                    root = None
+                self._numbering = Numbering(
+                    root, self._get_level_element, word._format_enum_counter
+                )
+            return self._numbering
 
     return DocxBackend
 

@@ -40,12 +40,17 @@ def unstyled_headings(rows: Rows) -> None:
     levels = NumberLevels()
     found = False
     for i, row in enumerate(rows.rows):
-        if row.kind != "paragraph" or row.hidden or "\n" in row.text:
+        if row.kind not in {"paragraph", "list_item"} or row.hidden or "\n" in row.text:
             continue
-        number = heading_number(row.text)
+        item = row.kind == "list_item"
+        text = f"{row.marker} {row.text}" if item else row.text
+        number = heading_number(text)
+        if item and not (number is not None and number.strong):
+            continue
         if number is not None and reads_like_heading(number) and (number.strong or row.bold):
             update = {
                 "kind": "heading",
+                "text": text,
                 "level": levels.level(number),
                 "evidence": "numbering",
                 "marker": number.marker,

@@ -13,7 +13,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches, Pt
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.office_docx import korean_number
+from services.parser.formats.office_numbers import korean_number
 from tests.support.parsing import parse_bytes
 
 
@@ -186,6 +186,18 @@ def test_docx_without_styles_gets_headings_by_numbers_and_bold():
         (1, "Bold title"),
     ]
     assert parsed.rows[-1].evidence == "font"
+
+
+def test_docx_automatic_chapter_numbers_without_styles_are_headings():
+    document = Document()
+    _numbered_style(document, "Body Text", 0, "제%1장", "decimal")
+    _numbered_style(document, "Body Text 2", 1, "제%2조", "decimal")
+    document.add_paragraph("총칙", style="Body Text")
+    document.add_paragraph("목적", style="Body Text 2")
+    document.add_paragraph("이 규정은 업무를 정한다.")
+    document.add_paragraph("적용 범위", style="Body Text 2")
+    parsed = parse_bytes(_saved(document), "docx")
+    assert parsed.outline() == [(1, "제1장 총칙"), (2, "제1조 목적"), (2, "제2조 적용 범위")]
 
 
 def test_pptx_one_section_a_slide():
