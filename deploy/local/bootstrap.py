@@ -1,4 +1,4 @@
-"""What must be there before a service starts: tables, streams, durables, the local key.
+"""What must be there before a service starts: tables, buckets, streams, durables, the local key.
 
 Idempotent: run it as often as you like, against the embedded stores or given servers.
 """
@@ -12,6 +12,7 @@ from deploy.local.folder import DataFolder
 from deploy.local.key import key_record, local_key
 from libs.contracts.faults import Fault
 from libs.runtime.catalog.sql.upgrade import upgrade
+from libs.runtime.objects.factory import prepare_objects
 from libs.runtime.settings import Settings
 from libs.runtime.stores import Stores
 from libs.runtime.streams import bootstrap as make_streams
@@ -39,13 +40,19 @@ async def _key(settings: Settings, secret: str) -> None:
         await stores.close()
 
 
+async def _objects(settings: Settings) -> None:
+    keys = settings.objects_keys()
+    for url in (settings.resolved_objects_url(), settings.resolved_inbox_url()):
+        await asyncio.to_thread(prepare_objects, url, keys)
+
+
 async def _prepare(settings: Settings, secret: str) -> None:
-    await upgrade(settings.resolved_catalog_url())
+    await asyncio.gather(upgrade(settings.resolved_catalog_url()), _objects(settings))
     await asyncio.gather(_bus(settings), _key(settings, secret))
 
 
 def bootstrap(settings: Settings) -> None:
-    """Make the tables, then streams, durables and buckets, then the local key.
+    """Make tables and buckets, then the bus's streams and durables, and the local key.
 
     Raises `SystemExit` with a sentence when a store or the bus cannot be reached.
     """
@@ -56,6 +63,8 @@ def bootstrap(settings: Settings) -> None:
         asyncio.run(_prepare(settings, secret))
     except Fault as fault:
         raise SystemExit(fault.detail) from None
+    except ValueError as error:
+        raise SystemExit(f"a store's URL is wrong: {error}") from None
     except (OSError, nats.errors.Error) as error:
         raise SystemExit(
             f"the message bus cannot be prepared: {error or type(error).__name__}"

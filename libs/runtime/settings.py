@@ -1,11 +1,13 @@
 """Settings that every service shares: environment variables `GROUNDWIRE_*`, and `.env`."""
 
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from libs.contracts.tokens import Namespace
+from libs.runtime.objects.s3_place import S3Keys
 
 
 class Settings(BaseSettings):
@@ -36,7 +38,16 @@ class Settings(BaseSettings):
     nats_url: str | None = Field(
         default=None, description="a given NATS server instead of the supervisor's own"
     )
-    objects_url: str | None = Field(default=None, description="file: or s3:")
+    objects_url: str | None = Field(
+        default=None, description="file:<path>, or s3://<bucket>?endpoint=https://<host>"
+    )
+    inbox_url: str | None = Field(
+        default=None, description="file: or s3: of what upstream systems drop; bucket `inbox`"
+    )
+    objects_access_key: str | None = Field(
+        default=None, description="access key for s3:; without it those of the machine's role"
+    )
+    objects_secret_key: SecretStr | None = Field(default=None, description="its secret")
     catalog_url: str | None = Field(default=None, description="sqlite: or postgresql:")
     index_url: str | None = Field(default=None, description="file: or opensearch:")
     graph_url: str | None = Field(default=None, description="catalog: or neo4j:")
@@ -57,9 +68,25 @@ class Settings(BaseSettings):
     retry_seconds: float = Field(default=2.0, gt=0, description="first retry delay")
     max_retry_seconds: float = Field(default=300.0, gt=0, description="longest retry delay")
 
+    @model_validator(mode="after")
+    def _keys_come_in_pairs(self) -> Self:
+        if (self.objects_access_key is None) != (self.objects_secret_key is None):
+            raise ValueError("objects_access_key and objects_secret_key are set both or neither")
+        return self
+
+    def objects_keys(self) -> S3Keys | None:
+        """The keys for an `s3:` URL, where they are given."""
+        if self.objects_access_key is None or self.objects_secret_key is None:
+            return None
+        return S3Keys(self.objects_access_key, self.objects_secret_key.get_secret_value())
+
     def resolved_objects_url(self) -> str:
         """The objects URL, by default `file:<data_dir>/objects`."""
         return self.objects_url or f"file:{self.data_dir.absolute() / 'objects'}"
+
+    def resolved_inbox_url(self) -> str:
+        """The inbox URL, by default `file:<data_dir>/inbox`."""
+        return self.inbox_url or f"file:{self.data_dir.absolute() / 'inbox'}"
 
     def resolved_catalog_url(self) -> str:
         """The catalog URL, by default `sqlite:<data_dir>/catalog.db`."""

@@ -28,7 +28,9 @@ class Stores:
         """Sources and artefacts."""
         from libs.runtime.objects.factory import open_objects
 
-        return traced(open_objects(self._settings.resolved_objects_url()), "objects")
+        settings = self._settings
+        store = open_objects(settings.resolved_objects_url(), settings.objects_keys())
+        return traced(store, "objects")
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -17,7 +17,7 @@ def build(service: Service) -> None:
     """Wire the service."""
     settings, stores = service.settings, service.stores
     assert isinstance(settings, Settings)
-    inbox = open_objects(settings.resolved_inbox_url())
+    inbox = open_objects(settings.resolved_inbox_url(), settings.objects_keys())
     deps = Deps(service.bus, stores, settings, inbox, checks=service.checks)
     service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=2, advances=False)
     for _ in range(settings.intake_workers):

@@ -32,9 +32,6 @@ class Settings(Shared):
     upload_keep_seconds: int = Field(
         default=86_400, ge=60, description="how long an upload waits to be named as a document"
     )
-    inbox_url: str | None = Field(
-        default=None, description="file: folder of what upstream systems drop; bucket `inbox`"
-    )
     ingest_roots: dict[str, list[str]] = Field(
         default={"*": ["inbox/{namespace}/"]},
         description="by namespace, or * for any: the bucket/prefixes its events may name",
@@ -51,7 +48,3 @@ class Settings(Shared):
     unsourced_seconds: float = Field(
         default=600.0, gt=0, description="age at which a job whose source never came is dropped"
     )
-
-    def resolved_inbox_url(self) -> str:
-        """The inbox URL, by default `file:<data_dir>/inbox`."""
-        return self.inbox_url or f"file:{self.data_dir.absolute() / 'inbox'}"

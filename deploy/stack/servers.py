@@ -1,0 +1,12 @@
+"""The servers of the stack, in the order in which they are started."""
+
+from deploy.stack.postgres import Postgres
+from deploy.stack.seaweedfs import SeaweedFs
+from deploy.stack.server import Server
+
+SERVERS: tuple[Server, ...] = (SeaweedFs(), Postgres())
+
+
+def server_named(name: str) -> Server:
+    """The server with this name; `KeyError` for any other."""
+    return {server.name: server for server in SERVERS}[name]

@@ -1,0 +1,48 @@
+"""What S3 answers and how its connection fails, as faults."""
+
+import contextlib
+from collections.abc import Iterator
+
+from libs.contracts.faults import Code, WorldFault
+
+_ABSENT = {"NoSuchKey", "ResourceNotFound"}
+_KEYS = {"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"}
+_BUSY = {"InternalError", "ServiceUnavailable", "SlowDown", "RequestTimeout", "OperationAborted"}
+
+
+@contextlib.contextmanager
+def answers(key: str | None = None) -> Iterator[None]:
+    """Turn an absent `key` into `KeyError`, and a store that is away into `WorldFault`.
+
+    Any other refusal means that we asked wrongly. Causes are left out: the library's errors
+    name the object.
+    """
+    import urllib3
+    from minio.error import MinioException, S3Error
+
+    try:
+        yield
+    except S3Error as error:
+        if key is not None and error.code in _ABSENT:
+            raise KeyError(key) from None
+        raise refused(error.code or "") from None
+    except (MinioException, urllib3.exceptions.HTTPError, OSError) as error:
+        raise WorldFault(
+            Code.STORE_AWAY, f"the object store did not answer: {type(error).__name__}"
+        ) from None
+
+
+def refused(code: str) -> Exception:
+    """The fault that a refusal with this code is."""
+    if code == "NoSuchBucket":
+        detail = "the object store has no such bucket: run `groundwire bootstrap`"
+    elif code in _KEYS:
+        detail = (
+            f"the object store refuses the keys ({code}): see to GROUNDWIRE_OBJECTS_ACCESS_KEY "
+            "and GROUNDWIRE_OBJECTS_SECRET_KEY, and to what they may do"
+        )
+    elif code in _BUSY:
+        detail = f"the object store is busy ({code})"
+    else:
+        return RuntimeError(f"the object store refuses the request: {code}")
+    return WorldFault(Code.STORE_AWAY, detail)

@@ -1,0 +1,55 @@
+"""The real servers of the stack for tests, each started when it is first asked for."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from deploy.stack.cache import cache_folder
+from deploy.stack.running import Running
+from deploy.stack.servers import server_named
+from tests.support.stack import fast_folder
+
+
+class Servers:
+    """Servers by name over one folder; tests keep apart by the names of what they store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._running: dict[str, Running] = {}
+
+    def __getitem__(self, name: str) -> Running:
+        """The running server; the test fails where the machine lacks what it needs."""
+        if name not in self._running:
+            self._running[name] = self.start(name)
+        return self._running[name]
+
+    def start(self, name: str) -> Running:
+        """Start a server that is not running, or was killed, over its data."""
+        server = server_named(name)
+        if missing := server.missing():
+            pytest.fail("; ".join(missing))
+        server.provision(cache_folder())
+        self._running[name] = server.start(cache_folder(), self._folder / name)
+        return self._running[name]
+
+    def stop(self) -> None:
+        """End all."""
+        for running in self._running.values():
+            running.stop()
+
+
+@contextmanager
+def servers_in_a_folder() -> Iterator[Servers]:
+    """Servers over a fresh folder that other users can pass through; removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="groundwire-servers-", dir=fast_folder()))
+    folder.chmod(0o711)
+    servers = Servers(folder)
+    try:
+        yield servers
+    finally:
+        servers.stop()
+        shutil.rmtree(folder, ignore_errors=True)
