@@ -55,7 +55,7 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     """
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)
-    result = strategy(profile.format)(
+    result = strategy(profile.format, arguments["engine"])(
         ParseInput(
             path=Path(arguments["path"]),
             profile=profile,

@@ -48,6 +48,7 @@ def parse_bytes(
     encoding: str | None = None,
     language: str = "und",
     page_count: int = 0,
+    engine: str | None = None,
 ) -> Parsed:
     """The rows that the strategy of format `name` makes of `data`."""
     folder = Path(tempfile.mkdtemp())
@@ -55,7 +56,7 @@ def parse_bytes(
     path.write_bytes(data)
     return parse_path(
         path, name, pages=pages, encoding=encoding, language=language, page_count=page_count,
-        folder=folder,
+        folder=folder, engine=engine,
     )  # fmt: skip
 
 
@@ -68,6 +69,7 @@ def parse_path(
     language: str = "und",
     page_count: int = 0,
     folder: Path | None = None,
+    engine: str | None = None,
 ) -> Parsed:
     """The rows that the strategy of format `name` makes of the file at `path`."""
     folder = folder or Path(tempfile.mkdtemp())
@@ -85,7 +87,7 @@ def parse_path(
         language=language,
         page_count=page_count,
     )
-    result = strategy(name)(
+    result = strategy(name, engine)(
         ParseInput(
             path=path,
             profile=profile,

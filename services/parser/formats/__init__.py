@@ -31,7 +31,15 @@ STRATEGIES: dict[Format, str] = {
 }
 
 
-def strategy(name: Format) -> Strategy:
-    """The strategy of a format, imported now."""
-    module, _, function = STRATEGIES[name].partition(":")
+ENGINES: dict[tuple[str, Format], str] = {
+    ("docling", "pdf"): "services.parser.formats.docling_models:parse",
+    ("docling", "image"): "services.parser.formats.docling_models:parse",
+}
+"""What a named engine reads otherwise than the format's own strategy does."""
+
+
+def strategy(name: Format, engine: str | None = None) -> Strategy:
+    """The strategy of a format, or the named engine's where it has one; imported now."""
+    target = ENGINES.get((engine or "", name), STRATEGIES[name])
+    module, _, function = target.partition(":")
     return cast(Strategy, getattr(import_module(module), function))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from libs.contracts.artefacts.rows import Box, RowKind, TableCell
+from libs.contracts.artefacts.rows import Box, HeadingEvidence, RowKind, TableCell
 from services.parser.formats.base import AssetSink
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_from_data_uri
@@ -33,6 +33,8 @@ class Marks:
 
 class OfficeWalker:
     """Walks a docling document once. `slides`: one section a slide, boxes in points."""
+
+    evidence: HeadingEvidence = "style"
 
     def __init__(
         self,
@@ -150,7 +152,7 @@ class OfficeWalker:
         self.rows.heading(
             text,
             level,
-            evidence="style",
+            evidence=self.evidence,
             marker=number.marker if number else None,
             **self._where(item),
         )
