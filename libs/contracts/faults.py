@@ -4,6 +4,7 @@
     ├── DocumentFault   the document is at fault: terminate, the job fails with code and sentence
     ├── WorldFault      something outside is away or busy: retry later, with growing delay
     ├── StaleFault      nobody wants this any more: acknowledge and drop
+    │   └── TakenOverFault   another worker has this very task: leave the message to that one
     └── CallerFault     the request is at fault: a 4xx problem, never on the bus
 
 Anything else that is raised is our bug: few retries, then parked as a dead letter.
@@ -88,6 +89,14 @@ class StaleFault(Fault):
     """A newer revision is published, the job is cancelled, the document is erased."""
 
     who = Who.US
+
+
+class TakenOverFault(StaleFault):
+    """Another worker has this very task in hand, so nothing is settled here: neither
+    acknowledged, which would leave the task to nobody if that worker died, nor counted."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(Code.WORKER_LOST, detail)
 
 
 class CallerFault(Fault):

@@ -8,8 +8,9 @@ Every failure goes through `faultpolicy.decide`, once.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Generic, TypeVar
 
 from nats.aio.msg import Msg
@@ -17,7 +18,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
 from libs.contracts.events import JobEvent
-from libs.contracts.faults import Code, Fault, StaleFault
+from libs.contracts.faults import Code, Fault, StaleFault, TakenOverFault
 from libs.contracts.subjects import REDELIVERY, RETRY, Consumer
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import BODY_KEY, Bus, headers_of, load_body
@@ -28,7 +29,7 @@ from libs.runtime.routes import address
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, logger
 from libs.runtime.tracing import extract, record_error, tracer
-from libs.runtime.work import Work
+from libs.runtime.work import Work, WorkRegistry
 
 E = TypeVar("E", bound=JobEvent)
 Handler = Callable[[E, Work], Awaitable[None]]
@@ -44,30 +45,6 @@ ENDS = {"cancelled": Code.CANCELLED, "superseded": Code.SUPERSEDED}
 
 class Ended(StaleFault):
     """The job will never go on: its ledger must hear so, or it would look unattended."""
-
-
-class WorkRegistry:
-    """The deliveries in progress by job, so that a cancel finds them."""
-
-    def __init__(self) -> None:
-        self._by_job: dict[str, set[Work]] = {}
-
-    @contextlib.contextmanager
-    def working(self, work: Work) -> Iterator[None]:
-        """Register `work` while it lasts."""
-        self._by_job.setdefault(work.job_id, set()).add(work)
-        try:
-            yield
-        finally:
-            rest = self._by_job[work.job_id]
-            rest.discard(work)
-            if not rest:
-                del self._by_job[work.job_id]
-
-    def cancel(self, job_id: str) -> None:
-        """Cancel what works on this job here."""
-        for work in self._by_job.get(job_id, ()):
-            work.cancel()
 
 
 class Delivery(Generic[E]):
@@ -122,6 +99,9 @@ class Delivery(Generic[E]):
 
     async def _process(self, message: Msg, span: trace.Span) -> str:
         event: E | None = None
+        mark = (self._consumer.durable, message.metadata.sequence.stream)
+        if not self._registry.take(mark):
+            return "held"
         try:
             body = await self._body(message)
             event = self._decode(message.subject, body)
@@ -129,7 +109,7 @@ class Delivery(Generic[E]):
             span.set_attribute("groundwire.document_id", event.document_id)
             work = Work(event.job_id, deliveries=message.metadata.num_delivered)
             await self._drop_stale(event)
-            with self._registry.working(work):
+            with self._registry.working(work, mark):
                 await self._work(event, work, message)
             await message.ack()
         except Exception as error:
@@ -153,16 +133,25 @@ class Delivery(Generic[E]):
             raise StaleFault(Code.SUPERSEDED, f"the job is {standing}")
 
     async def _work(self, event: E, work: Work, message: Msg) -> None:
-        """Run the handler; a cancel leaves it a moment to end by itself."""
+        """Run the handler; when it shall end it has a moment to do so by itself."""
         loop = asyncio.get_running_loop()
-        beat = Heartbeat(message, work, self._heartbeat_seconds, self._consumer.durable)
+        jobs = self._stores.catalog.jobs
+        beat = Heartbeat(
+            message,
+            work,
+            self._heartbeat_seconds,
+            self._consumer.durable,
+            partial(jobs.alive, event.job_id) if self._advances else None,
+        )
         try:
             async with asyncio.timeout(None) as limit:
-                work.on_cancel(lambda: limit.reschedule(loop.time() + CANCEL_GRACE_SECONDS))
+                work.on_end(lambda: limit.reschedule(loop.time() + CANCEL_GRACE_SECONDS))
                 await self._handler(event, work)
         except Exception as error:
             if work.cancelled.is_set():
                 raise StaleFault(Code.CANCELLED, "the job was cancelled") from error
+            if work.lost:
+                raise TakenOverFault("the work was given to another worker") from error
             raise
         finally:
             beat.stop()
@@ -211,6 +200,11 @@ class Delivery(Generic[E]):
             failures = await self._stores.catalog.jobs.failure(task, decision.kind)
         return decide(error, failures, self._policy)
 
+    async def _newer_message(self, event: E | None) -> bool:
+        """Whether a later attempt's message carries the task on."""
+        job = None if event is None else await self._stores.catalog.jobs.get(None, event.job_id)
+        return event is not None and job is not None and job.attempt > event.attempt
+
     async def _apply(
         self, message: Msg, event: E | None, error: Exception, decision: Decision
     ) -> None:
@@ -219,6 +213,9 @@ class Delivery(Generic[E]):
             if ended and event is not None and isinstance(error, Fault):
                 await self._bus.fail(event, error)
             await message.ack()
+        elif decision.action == "leave":
+            if await self._newer_message(event):
+                await message.ack()
         elif decision.action == "fail":
             assert event is not None and isinstance(error, Fault)
             await self._bus.fail(event, error)

@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from libs.contracts.faults import Code, DocumentFault, Fault, StaleFault, WorldFault
+from libs.contracts.faults import (
+    Code,
+    DocumentFault,
+    Fault,
+    StaleFault,
+    TakenOverFault,
+    WorldFault,
+)
 
-Action = Literal["fail", "retry", "drop", "park"]
+Action = Literal["fail", "retry", "drop", "leave", "park"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,8 @@ def kind_of(error: BaseException) -> Literal["document", "world", "stale", "bug"
 def decide(error: BaseException, failures: int, policy: RetryPolicy) -> Decision:
     """What to do about `error`, the `failures`-th of its kind for this task (from 1).
 
-    The document's fault ends its job; a stale task is dropped; the world is retried with
+    The document's fault ends its job; a stale task is dropped, and one that another worker
+    has taken over is left to that worker; the world is retried with
     a delay that doubles up to a bound, or when it says; anything else is our bug: few
     retries, then the message is parked as a dead letter.
     """
@@ -55,7 +63,8 @@ def decide(error: BaseException, failures: int, policy: RetryPolicy) -> Decision
     if kind == "document":
         return Decision("fail", kind, code, detail)
     if kind == "stale":
-        return Decision("drop", kind, code, detail)
+        taken = isinstance(error, TakenOverFault)
+        return Decision("leave" if taken else "drop", kind, code, detail)
     allowed = policy.world_retries if kind == "world" else policy.bug_retries
     if failures > allowed:
         return Decision("park", kind, code, detail)

@@ -20,7 +20,7 @@ from libs.contracts.events import CancelJob, JobEvent
 from libs.contracts.faults import Code, Fault
 from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
 from libs.runtime.bus import Bus
-from libs.runtime.delivery import Delivery, WorkRegistry
+from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
 from libs.runtime.probes import Check, HttpServer, http_server, probe_app
 from libs.runtime.requests import answering
@@ -28,7 +28,7 @@ from libs.runtime.routes import decode_event, durable_name, full, stream_name
 from libs.runtime.settings import Settings
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import configure_logging, configure_tracing, logger
-from libs.runtime.work import Work
+from libs.runtime.work import Work, WorkRegistry
 
 E = TypeVar("E", bound=JobEvent)
 Q = TypeVar("Q", bound=BaseModel)

@@ -1,24 +1,28 @@
 """What a handler gets beside its event: progress, and the wish to stop."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
-from libs.contracts.faults import Code, StaleFault
+from libs.contracts.faults import Code, StaleFault, TakenOverFault
 
 
 class Work:
     """One delivery being worked on.
 
     Heartbeats renew the delivery only while `progress` is called, so a handler that hangs
-    is found by the server. `check` raises once the job is cancelled.
+    is found by the server. `check` raises once the job is cancelled, or once the delivery
+    was given to another.
     """
 
     def __init__(self, job_id: str, *, deliveries: int = 1) -> None:
         self.job_id = job_id
         self.deliveries = deliveries
         self.cancelled = asyncio.Event()
+        self.stalled = False
+        self.lost = False
         self._moved = True
-        self._on_cancel: Callable[[], None] | None = None
+        self._on_end: Callable[[], None] | None = None
 
     def progress(self) -> None:
         """Say that the work moves: a page parsed, a batch written."""
@@ -29,19 +33,70 @@ class Work:
         moved, self._moved = self._moved, False
         return moved
 
-    def on_cancel(self, call: Callable[[], None]) -> None:
-        """Call this, once, when the job is cancelled."""
-        self._on_cancel = call
+    def on_end(self, call: Callable[[], None]) -> None:
+        """Call this when the work is to end: the job was cancelled, or another has it."""
+        self._on_end = call
 
     def cancel(self) -> None:
         """The job is not wanted any more."""
         if not self.cancelled.is_set():
             self.cancelled.set()
-            if self._on_cancel is not None:
-                self._on_cancel()
+            self._end()
+
+    def lose(self) -> None:
+        """The delivery was given to another."""
+        if not self.lost:
+            self.lost = True
+            self._end()
 
     def check(self) -> None:
-        """Raise `StaleFault(CANCELLED)` when the job was cancelled; counts as progress."""
+        """Raise `StaleFault(CANCELLED)` when the job was cancelled and `TakenOverFault` when
+        another works on it; counts as progress."""
         if self.cancelled.is_set():
             raise StaleFault(Code.CANCELLED, "the job was cancelled")
+        if self.lost:
+            raise TakenOverFault("the work did not move and was given to another worker")
         self.progress()
+
+    def _end(self) -> None:
+        if self._on_end is not None:
+            self._on_end()
+
+
+class WorkRegistry:
+    """The deliveries in progress in this process: by job, so that a cancel finds them, and by
+    message, so that one that is delivered again is not worked on twice."""
+
+    def __init__(self) -> None:
+        self._by_job: dict[str, set[Work]] = {}
+        self._by_message: dict[tuple[str, int], Work] = {}
+
+    def take(self, message: tuple[str, int]) -> bool:
+        """Whether work on the message (durable, stream sequence) may begin: False while
+        earlier work on it moves; one that stalled is made to end."""
+        earlier = self._by_message.get(message)
+        if earlier is None:
+            return True
+        if earlier.stalled:
+            earlier.lose()
+        return earlier.stalled
+
+    @contextlib.contextmanager
+    def working(self, work: Work, message: tuple[str, int]) -> Iterator[None]:
+        """Register `work` on a message while it lasts."""
+        self._by_job.setdefault(work.job_id, set()).add(work)
+        self._by_message[message] = work
+        try:
+            yield
+        finally:
+            rest = self._by_job[work.job_id]
+            rest.discard(work)
+            if not rest:
+                del self._by_job[work.job_id]
+            if self._by_message.get(message) is work:
+                del self._by_message[message]
+
+    def cancel(self, job_id: str) -> None:
+        """Cancel what works on this job here."""
+        for work in self._by_job.get(job_id, ()):
+            work.cancel()

@@ -21,7 +21,7 @@ from libs.contracts.events import (
     StageFailed,
 )
 from libs.contracts.events.base import ArtefactRef
-from libs.contracts.faults import CallerFault, Code, DocumentFault, WorldFault
+from libs.contracts.faults import CallerFault, Code, DocumentFault, TakenOverFault, WorldFault
 from libs.contracts.subjects import CONTROL_CANCEL, PROFILE, PUBLISH, QUERY_PLAN, STREAMS, Stage
 from libs.runtime import heartbeat
 from libs.runtime.routes import stream_name
@@ -38,9 +38,17 @@ class FakeJobs:
 
     standings: dict[str, str] = field(default_factory=dict)
     failures: Counter = field(default_factory=Counter)
+    told: Counter = field(default_factory=Counter)
+    attempts: dict[str, int] = field(default_factory=dict)
 
     async def standing(self, job_id: str) -> str:
         return self.standings.get(job_id, "current")
+
+    async def alive(self, job_id: str) -> None:
+        self.told[job_id] += 1
+
+    async def get(self, namespace: str | None, job_id: str) -> SimpleNamespace:
+        return SimpleNamespace(attempt=self.attempts.get(job_id, 1))
 
     async def failure(self, task: str, kind: str) -> int:
         self.failures[task, kind] += 1
@@ -306,6 +314,83 @@ async def test_a_handler_that_hangs_loses_its_message_to_another(make, monkeypat
     )
     await service.bus.announce(accepted())
     await until(lambda: calls == [1, 2], 10)
+    await until(lambda: _is_zero(pending(make, "profiler")))
+
+
+async def test_a_message_that_comes_again_is_left_to_who_has_it(make) -> None:
+    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    calls: list[int] = []
+    go = asyncio.Event()
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(work.deliveries)
+        await go.wait()
+
+    service = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, handle, workers=2),
+        ack_wait_seconds=60.0,
+    )
+    await service.bus.announce(accepted())
+    await until(lambda: _redelivered(make, "profiler"), 10, what="a message without a heartbeat")
+    assert calls == [1]
+    go.set()
+    await until(lambda: _is_zero(pending(make, "profiler")))
+    assert calls == [1]
+    assert not make.jobs.failures
+
+
+async def _redelivered(make, durable: str) -> bool:
+    info = await make.client.jetstream().consumer_info(
+        stream_name(make.prefix, "pipeline"), durable
+    )
+    return bool(info.num_redelivered) and info.delivered.consumer_seq > 2
+
+
+async def test_a_lost_task_is_neither_acknowledged_nor_counted(make) -> None:
+    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    calls: list[int] = []
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(work.deliveries)
+        if len(calls) < 4:
+            raise TakenOverFault("another worker has it")
+
+    failed = await failed_events(make)
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
+    await service.bus.announce(accepted())
+    await until(lambda: calls == [1, 2, 3, 4], 10)
+    await until(lambda: _is_zero(pending(make, "profiler")))
+    assert not make.jobs.failures
+    assert failed.empty()
+
+
+async def test_a_lost_task_that_a_later_attempt_carries_on_ends(make) -> None:
+    async def handle(event: JobEvent, work: Work) -> None:
+        make.jobs.attempts["job-1"] = 2
+        raise TakenOverFault("another worker has it")
+
+    service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
+    await service.bus.announce(accepted(attempt=1))
+    await until(lambda: make.jobs.attempts)
+    await until(lambda: _is_zero(pending(make, "profiler")))
+
+
+async def test_work_that_moves_says_so_in_the_catalog(make, monkeypatch) -> None:
+    monkeypatch.setattr(heartbeat, "TELL_SECONDS", 0.2)
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        while make.jobs.told[event.job_id] < 3:
+            work.progress()
+            await asyncio.sleep(0.02)
+
+    service = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, handle),
+        ack_wait_seconds=0.6,
+    )
+    await service.bus.announce(accepted())
+    await until(lambda: make.jobs.told["job-1"] >= 3, 10)
     await until(lambda: _is_zero(pending(make, "profiler")))
 
 

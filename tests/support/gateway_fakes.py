@@ -443,6 +443,9 @@ class FakeJobs:
             and (now() - j.created_at).total_seconds() > seconds
         ][:limit]
 
+    async def alive(self, job_id: str) -> None:
+        self.jobs[job_id] = dataclasses.replace(self.jobs[job_id], updated_at=now())
+
     async def quiet(self, seconds: float, limit: int) -> list[JobRecord]:
         return [
             j

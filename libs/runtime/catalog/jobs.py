@@ -169,7 +169,11 @@ class JobStore(Protocol):
         ...
 
     async def quiet(self, seconds: float, limit: int) -> list[JobRecord]:
-        """Running jobs that no event has touched for so long, longest first."""
+        """Running jobs that neither an event nor `alive` has touched for so long, longest first."""
+        ...
+
+    async def alive(self, job_id: str) -> None:
+        """Somebody works on the job: a running one counts as touched now, for `quiet`."""
         ...
 
     async def unsourced(self, seconds: float, limit: int) -> list[JobRecord]:

@@ -308,6 +308,15 @@ class JobLedgerSuite:
         assert [one.job_id for one in found] == [second.job_id, first.job_id]
         assert [one.job_id for one in await catalog.jobs.quiet(0.0, 1)] == [second.job_id]
         assert await catalog.jobs.quiet(3600.0, 10) == []
+        await catalog.jobs.alive(second.job_id)
+        found = await catalog.jobs.quiet(0.0, 10)
+        assert [one.job_id for one in found] == [first.job_id, second.job_id]
+
+    async def test_only_a_running_job_is_alive(self, catalog: Catalog) -> None:
+        job = await ready(catalog)
+        await catalog.jobs.alive(job.job_id)
+        await catalog.jobs.alive("job-unknown")
+        assert await catalog.jobs.get(None, job.job_id) == job
 
     async def test_shards_come_back_in_order_the_latest_of_each(self, catalog: Catalog) -> None:
         job = await running(catalog)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from libs.contracts.faults import Code, DocumentFault, StaleFault, WorldFault
+from libs.contracts.faults import Code, DocumentFault, StaleFault, TakenOverFault, WorldFault
 from libs.runtime.faultpolicy import RetryPolicy, decide
 
 POLICY = RetryPolicy(world_retries=3, bug_retries=1, first_delay=2.0, longest_delay=10.0)
@@ -13,6 +13,7 @@ POLICY = RetryPolicy(world_retries=3, bug_retries=1, first_delay=2.0, longest_de
     [
         (DocumentFault(Code.ENCRYPTED, "x"), 1, "fail", 0.0),
         (StaleFault(Code.SUPERSEDED, "x"), 1, "drop", 0.0),
+        (TakenOverFault("x"), 9, "leave", 0.0),
         (WorldFault(Code.STORE_AWAY, "x"), 1, "retry", 2.0),
         (WorldFault(Code.STORE_AWAY, "x"), 2, "retry", 4.0),
         (WorldFault(Code.STORE_AWAY, "x"), 3, "retry", 8.0),

@@ -103,6 +103,12 @@ def _quiet(connection: Connection, seconds: float, limit: int) -> list[JobRecord
     return [job_record(row) for row in rows]
 
 
+def _alive(connection: Connection, job_id: str) -> None:
+    connection.execute(
+        update(job).where(job.c.job_id == job_id, job.c.state == "running").values(updated_at=now())
+    )
+
+
 def _unsourced(connection: Connection, seconds: float, limit: int) -> list[JobRecord]:
     since = now() - timedelta(seconds=seconds)
     query = select(job).where(
@@ -232,6 +238,10 @@ class SqlJobs:
     async def quiet(self, seconds: float, limit: int) -> list[JobRecord]:
         """See the port."""
         return await self._database.read(_quiet, seconds, limit)
+
+    async def alive(self, job_id: str) -> None:
+        """See the port."""
+        await self._database.write(_alive, job_id)
 
     async def unsourced(self, seconds: float, limit: int) -> list[JobRecord]:
         """See the port."""

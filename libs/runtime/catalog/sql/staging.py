@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, insert, select, upd
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
-from libs.contracts.faults import Code, StaleFault
+from libs.contracts.faults import Code, StaleFault, TakenOverFault
 from libs.runtime.catalog.sql.database import Database
 from libs.runtime.catalog.sql.places import place_of
 from libs.runtime.catalog.sql.schema import (
@@ -154,8 +154,8 @@ def _hold(connection: Connection, revn: int, token: str) -> None:
         raise _taken_over(revn)
 
 
-def _taken_over(revn: int) -> StaleFault:
-    return StaleFault(Code.SUPERSEDED, f"revision {revn} is being staged by another attempt")
+def _taken_over(revn: int) -> TakenOverFault:
+    return TakenOverFault(f"revision {revn} is being staged by another worker")
 
 
 def _put(connection: Connection, table: Table, revn: int, token: str, rows: _Rows) -> None:
