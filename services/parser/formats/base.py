@@ -80,7 +80,8 @@ class ParseInput:
     `path` is the source, to be read only; its name is not the file's name, which is
     `profile.file_name`. `pages` counts from 1, both ends included, 0–0 for the whole of an
     unpaged file. `scratch` is an own folder for temporary files, removed afterwards.
-    `engine` is the engine that the caller asked for, or None. Call `progress` with the
+    `engine` is the engine that the caller asked for, or None. `depth` counts the files that this
+    one is attached to. Call `progress` with the
     pages, slides or sheets done since the last call, at least once every few seconds of work:
     a child that says nothing is taken for stuck.
     """
@@ -92,6 +93,7 @@ class ParseInput:
     scratch: Path
     engine: str | None = None
     progress: Callable[[int], None] = no_progress
+    depth: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
-"""Mail: its headers, its text (plain before HTML), and the names of what is attached."""
+"""Mail: its headers, its text, and what is attached to it."""
 
 import re
+from collections.abc import Iterator
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
+from html.parser import HTMLParser
 
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.attached import Attachment, add_attachments
+from services.parser.formats.attached_kind import encoding_of
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.html import add_fragment
 from services.parser.formats.images import add_image
@@ -14,71 +18,147 @@ from services.parser.formats.tables import plain_cells
 
 HEADERS = ("From", "To", "Cc", "Date", "Reply-To")
 MAX_PARTS = 1_000
+MAX_NESTING = 50
+WIDER = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "ksc5601": "cp949", "gb2312": "gb18030",
+         "us-ascii": "", "ascii": ""}  # fmt: skip
+"""Charsets that mails name when they hold more than that; empty: the bytes decide."""
 _QUOTE = re.compile(r"^>+ ?", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BROKEN = (RecursionError, ValueError, LookupError, AttributeError, IndexError, TypeError)
 
 
 def parse(given: ParseInput) -> ShardResult:
-    """Rows of a message: subject, headers as a table, body, images, attachment names."""
+    """Rows of a message: subject, headers as a table, body, images, attachments with content."""
     rows = Rows()
     try:
         message = BytesParser(policy=policy.default).parsebytes(given.path.read_bytes())
-        parts = [p for p, _ in zip(message.walk(), range(MAX_PARTS), strict=False)]
-    except (RecursionError, ValueError, LookupError, AttributeError) as problem:
+        parts = [p for p, _ in zip(_parts(message, 0), range(MAX_PARTS), strict=False)]
+    except _BROKEN as problem:
         raise DocumentFault(Code.UNREADABLE, "the message is damaged") from problem
     subject = one_line(_header(message, "Subject"))
     rows.heading(subject or "(no subject)", 1, evidence="markup" if subject else "none")
     headers = [[name, one_line(_header(message, name))] for name in HEADERS]
     cells = plain_cells([h for h in headers if h[1]], header_rows=0)
     rows.table([c.model_copy(update={"header": c.column == 0}) for c in cells])
-    _body(given, rows, parts)
-    names = []
+    attached = []
     for part in parts:
-        name = one_line(part.get_filename() or "")
-        if part.get_content_maintype() == "image" and (data := _bytes(part)):
+        name = one_line(_name(part))
+        kind = part.get_content_maintype()
+        if part.get_content_type() == "multipart/alternative":
+            _alternatives(given, rows, part)
+        elif part.get_content_type() == "message/rfc822":
+            attached.append(Attachment(name or "message.eml", _inner(part)))
+        elif kind == "image" and not part.is_attachment() and (data := _bytes(part)):
             add_image(rows, given.assets, data, name)
-        elif part.is_attachment() and name:
-            names.append(name)
-    for name in names:
-        rows.add("list_item", name, marker="•", level=1)
-    if names:
-        rows.note(
-            "attachments", "attachments are named, not read; upload them on their own",
-            count=len(names),
-        )  # fmt: skip
+        elif kind == "text" and not name and not part.is_attachment():
+            _text_part(given, rows, part)
+        elif kind != "multipart" and (name or part.is_attachment()):
+            attached.append(Attachment(name, _bytes(part)))
+    add_attachments(given, rows, attached, level=2)
     return rows.result("email")
 
 
-def _header(message: EmailMessage, name: str) -> str:
-    """A header's text; one that cannot be decoded counts as empty."""
+def _parts(part: EmailMessage, depth: int) -> Iterator[EmailMessage]:
+    """The leaves of a message in order; texts that are alternatives come as one part."""
+    if depth > MAX_NESTING:
+        return
+    kind = part.get_content_type()
+    if not part.is_multipart() or kind == "message/rfc822":
+        yield part
+        return
+    whole = kind == "multipart/alternative"
+    if whole:
+        yield part
+    for inner in _inside(part):
+        yield from (p for p in _parts(inner, depth + 1) if not (whole and _is_text(p)))
+
+
+def _inside(part: EmailMessage) -> list[EmailMessage]:
+    payload = part.get_payload()
+    return [p for p in payload if isinstance(p, EmailMessage)] if isinstance(payload, list) else []
+
+
+def _is_text(part: EmailMessage) -> bool:
+    return part.get_content_maintype() == "text" and not part.is_attachment()
+
+
+def _alternatives(given: ParseInput, rows: Rows, part: EmailMessage) -> None:
+    """The plain one of two texts, unless the other holds a table or there is no plain one."""
+    texts = [p for p in part.walk() if _is_text(p)]
+    plain = [p for p in texts if p.get_content_subtype() == "plain" and _text(p).strip()]
+    rich = [p for p in texts if p.get_content_subtype() == "html"]
+    if rich and (not plain or any(_has_table(p) for p in rich)):
+        plain = []
+    for one in plain or rich:
+        _text_part(given, rows, one)
+
+
+def _has_table(part: EmailMessage) -> bool:
+    finder = _HeaderCells()
     try:
+        finder.feed(_text(part))
+    except (ValueError, AssertionError):
+        return False
+    return finder.found
+
+
+class _HeaderCells(HTMLParser):
+    """Whether a page has a header cell: most tables of mails only place things."""
+
+    found = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found = self.found or tag == "th"
+
+
+def _text_part(given: ParseInput, rows: Rows, part: EmailMessage) -> None:
+    if part.get_content_subtype() == "html":
+        add_fragment(rows, given.assets, _text(part))
+        return
+    for paragraph in re.split(r"\n\s*\n", _QUOTE.sub("", _text(part))):
+        rows.add("paragraph", paragraph)
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """A header's text; raw bytes in it are decoded by their looks, a broken one is empty."""
+    try:
+        raw = next((str(v) for n, v in message.raw_items() if n.lower() == name.lower()), "")
+        if _SURROGATE.search(raw):
+            data = raw.encode("utf-8", "surrogateescape")
+            return data.decode(encoding_of(data) or "utf-8", "replace")
         return str(message.get(name, ""))
-    except (ValueError, LookupError, AttributeError, IndexError, TypeError):
+    except _BROKEN:
         return ""
 
 
-def _body(given: ParseInput, rows: Rows, parts: list[EmailMessage]) -> None:
-    texts = [p for p in parts if p.get_content_maintype() == "text" and not p.is_attachment()]
-    plain = [p for p in texts if p.get_content_subtype() == "plain"]
-    rich = [p for p in texts if p.get_content_subtype() == "html"]
-    before = len(rows.rows)
-    for part in plain:
-        for paragraph in re.split(r"\n\s*\n", _QUOTE.sub("", _text(part))):
-            rows.add("paragraph", paragraph)
-    if len(rows.rows) == before:
-        for part in rich:
-            add_fragment(rows, given.assets, _text(part))
+def _name(part: EmailMessage) -> str:
+    try:
+        return part.get_filename() or ""
+    except _BROKEN:
+        return ""
+
+
+def _inner(part: EmailMessage) -> bytes:
+    try:
+        return b"".join(m.as_bytes() for m in _inside(part))
+    except (*_BROKEN, UnicodeError):
+        return b""
 
 
 def _text(part: EmailMessage) -> str:
     data = _bytes(part)
-    charset = part.get_content_charset() or "utf-8"
+    charset = (part.get_content_charset() or "").lower()
+    charset = WIDER.get(charset, charset) or encoding_of(data) or "utf-8"
     try:
         text = data.decode(charset, "replace")
     except LookupError:
-        text = data.decode("utf-8", "replace")
-    return text.replace("\r\n", "\n")
+        text = data.decode(encoding_of(data) or "utf-8", "replace")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def _bytes(part: EmailMessage) -> bytes:
-    data = part.get_payload(decode=True)
+    try:
+        data = part.get_payload(decode=True)
+    except _BROKEN:
+        return b""
     return data if isinstance(data, bytes) else b""

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
+from services.parser.formats.attached import add_attachments
+from services.parser.formats.attached_find import office_attachments
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.office_rows import Marks, OfficeWalker
+from services.parser.formats.pictures import bounded_pictures
 from services.parser.formats.rows import Rows
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ def parse(given: ParseInput) -> ShardResult:
     """Rows of an office document: for slides one section a slide, its number the page."""
     given = opened(given)
     rows = Rows()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), bounded_pictures(rows):
         warnings.simplefilter("ignore")
         logging.getLogger("docling").setLevel(logging.CRITICAL)
         document, marks = _convert(given)
@@ -27,6 +30,7 @@ def parse(given: ParseInput) -> ShardResult:
     OfficeWalker(
         rows, given.assets, document, slides=slides, marks=marks, progress=given.progress
     ).walk()
+    add_attachments(given, rows, office_attachments(given.path))
     versions = {"docling-slim": version("docling-slim"), "docling-core": version("docling-core")}
     return rows.result("docling", versions)
 

@@ -6,6 +6,8 @@ from importlib.metadata import version
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
+from services.parser.formats.attached import add_attachments
+from services.parser.formats.attached_find import office_attachments
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.images import add_image
 from services.parser.formats.rows import Rows
@@ -22,22 +24,22 @@ def parse(given: ParseInput) -> ShardResult:
     if name == "csv":
         add_sheet(rows, read_csv(given, rows), heading=False)
         return rows.result("csv")
-    engine = "openpyxl"
+    engine = "python-calamine"
     if name == "xlsx":
         given = opened(given)
-    if name == "xlsx":
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 _add_all(given, rows, read_xlsx(given))
+            engine = "openpyxl"
         except NotReadable:
-            rows, engine = Rows(), "python-calamine"
-    else:
-        engine = "python-calamine"
+            rows = Rows()
     if engine == "python-calamine":
         _add_all(given, rows, read_calamine(given.path))
         if name != "xls":
             rows.note("number_formats", "this kind of workbook is read without its number formats")
+    if name == "xlsx":
+        add_attachments(given, rows, office_attachments(given.path))
     return rows.result(engine, {engine: version(engine)})
 
 

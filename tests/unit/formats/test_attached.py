@@ -1,0 +1,155 @@
+import io
+import zipfile
+
+import pytest
+import xlsxwriter
+from docx import Document
+from pptx import Presentation
+from pptx.util import Inches
+
+from services.parser.formats import attached
+from services.parser.formats.attached_find import unwrapped
+from services.parser.formats.attached_kind import attached_format
+from services.parser.formats.ole_write import write_ole
+from tests.support.hwpx import text, write_hwpx
+from tests.support.parsing import parse_bytes
+from tests.support.xls import label, workbook
+
+
+def _docx(words: str) -> bytes:
+    document = Document()
+    document.add_heading("Kapitel", 1)
+    document.add_paragraph(words)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def _xlsx() -> bytes:
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out)
+    book.add_worksheet("Blatt").write(0, 0, "Zelle")
+    book.close()
+    return out.getvalue()
+
+
+def _mail(*files: tuple[str, bytes], inner: bytes | None = None) -> bytes:
+    from email.message import EmailMessage
+    from email.parser import BytesParser
+    from email.policy import default
+
+    message = EmailMessage()
+    message["Subject"], message["From"] = "Anlagen", "a@example.org"
+    message.set_content("siehe unten")
+    for name, data in files:
+        message.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
+    if inner is not None:
+        message.add_attachment(BytesParser(policy=default).parsebytes(inner))
+    return message.as_bytes()
+
+
+def _native(name: bytes, data: bytes) -> bytes:
+    """A file packaged as an OLE object."""
+    body = b"\x02\0" + name + b"\0" + b"C:\\x\0" + b"\0\0\x03\0" + (4).to_bytes(4, "little")
+    stream = body + b"C:\\\0" + len(data).to_bytes(4, "little") + data
+    return write_ole({("\x01Ole10Native",): len(stream).to_bytes(4, "little") + stream})
+
+
+def test_what_a_mail_carries_is_read_below_its_name():
+    parsed = parse_bytes(
+        _mail(
+            ("bericht.docx", _docx("Wörter")),
+            ("목록.txt", "한글 본문".encode("cp949")),
+            ("unlesbar.xyz", b"\0\1\2"),
+        ),
+        "eml",
+    )
+    assert parsed.outline() == [
+        (1, "Anlagen"), (2, "bericht.docx"), (3, "Kapitel"), (2, "목록.txt"), (2, "unlesbar.xyz"),
+    ]  # fmt: skip
+    assert parsed.texts("paragraph") == ["siehe unten", "Wörter", "한글 본문"]
+    assert [row.order for row in parsed.rows] == list(range(len(parsed.rows)))
+    assert parsed.findings["attachments"].count == 1
+
+
+def test_a_mail_inside_a_mail_keeps_its_text_below_its_own_heading():
+    inner = _mail(("tabelle.xlsx", _xlsx()))
+    parsed = parse_bytes(_mail(inner=inner), "eml")
+    assert parsed.outline() == [
+        (1, "Anlagen"), (2, "message.eml"), (3, "Anlagen"), (4, "tabelle.xlsx"), (5, "Blatt"),
+    ]  # fmt: skip
+
+
+def test_what_an_office_file_embeds_is_read():
+    show = Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    for data, kind in ((_docx("eingebettet"), "Word.Document.12"), (_xlsx(), "Excel.Sheet.12")):
+        slide.shapes.add_ole_object(io.BytesIO(data), kind, Inches(1), Inches(1))
+    out = io.BytesIO()
+    show.save(out)
+    parsed = parse_bytes(out.getvalue(), "pptx", page_count=1)
+    assert "eingebettet" in parsed.texts("paragraph")
+    assert "Zelle" in parsed.texts("paragraph")
+    names = [text for level, text in parsed.outline() if level == 1 and text != "Slide 1"]
+    assert [n.rpartition(".")[2] for n in names] == ["docx", "xlsx"]
+
+
+def test_the_workbook_behind_a_chart_is_no_attachment():
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+
+    show = Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = ["a"]
+    data.add_series("s", (1,))
+    corner = Inches(1)
+    slide.shapes.add_chart(XL_CHART_TYPE.PIE, corner, corner, corner, corner, data)
+    out = io.BytesIO()
+    show.save(out)
+    assert parse_bytes(out.getvalue(), "pptx", page_count=1).outline() == [(1, "Slide 1")]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (_native(b"notes.txt", b"hello"), ("notes.txt", b"hello")),
+        (write_ole({("CONTENTS",): b"%PDF-1.4"}), ("o.bin", b"%PDF-1.4")),
+        (write_ole({("\x01Ole10Native",): b"\0" * 9}), None),
+        (b"plain", ("o.bin", b"plain")),
+    ],
+)
+def test_files_wrapped_as_objects(data, expected):
+    found = unwrapped("o.bin", data)
+    assert (found.name, found.data) == (expected or ("o.bin", data))
+
+
+def test_formats_are_told_by_content():
+    assert attached_format("a.pdf", _docx("x")) == "docx"
+    assert attached_format("a", write_hwpx(text("가"))) == "hwpx"
+    assert attached_format("a", workbook([("S", 0, label(0, 0, "x"))], [])) == "xls"
+    assert attached_format("a.txt", b"<!DOCTYPE html><p>x") == "html"
+    assert attached_format("a.exe", b"MZ plain") is None
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.txt", "x")
+    assert attached_format("a.zip", out.getvalue()) is None
+
+
+def test_depth_and_number_are_bounded(monkeypatch):
+    deep = _mail(("innen.txt", b"tief"))
+    for _ in range(4):
+        deep = _mail(inner=deep)
+    parsed = parse_bytes(deep, "eml")
+    assert "tief" not in parsed.texts("paragraph")
+    assert "attachments" in parsed.findings
+    monkeypatch.setattr(attached, "MAX_FILES", 2)
+    many = parse_bytes(_mail(*((f"{i}.txt", b"x%d" % i) for i in range(4))), "eml")
+    assert [text for _, text in many.outline()] == ["Anlagen", "0.txt", "1.txt"]
+    assert "attachments_left_out" in many.findings
+
+
+def test_a_damaged_attachment_leaves_the_mail_alone():
+    broken = _docx("x")[:200]
+    parsed = parse_bytes(_mail(("kaputt.docx", broken), ("gut.txt", b"gut")), "eml")
+    assert parsed.texts("paragraph") == ["siehe unten", "gut"]
