@@ -51,6 +51,16 @@ def safe_file_name(name: str) -> str:
 FileName = Annotated[str, AfterValidator(safe_file_name)]
 
 
+def plain_text(text: str) -> str:
+    """`text` itself; ValueError where it holds control characters, line ends or half a pair."""
+    if any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in text):
+        raise ValueError("control characters and line ends are not allowed")
+    return text
+
+
+PlainText = Annotated[str, AfterValidator(plain_text)]
+
+
 def new_id(kind: str) -> str:
     """A fresh identifier such as `job-0192f3…`: sorts by creation time, 64 random bits."""
     return f"{kind}-{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"

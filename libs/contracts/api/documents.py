@@ -102,6 +102,16 @@ class KeyView(Contract):
     secret: str | None = None
 
 
+class Usage(Contract):
+    """What a namespace holds: active documents, their chunks, live keys, jobs by state."""
+
+    namespace: str
+    documents: int
+    chunks: int
+    keys: int
+    jobs: dict[str, int]
+
+
 class Page(Contract, Generic[T]):
     """One page of a listing; `next_cursor` is None on the last."""
 

@@ -1,24 +1,63 @@
 """What a caller says when a document is sent."""
 
-from typing import Literal
+import re
+from datetime import date, datetime
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from libs.contracts.base import Request
-from libs.contracts.tokens import Collection
+from libs.contracts.tokens import Collection, plain_text
+
+STORED = {"stored": True}
+"""Validation context of what was taken in before a rule was made: it stays readable."""
+
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:[0-5]\d))?",
+    re.ASCII,
+)
+
+
+def _stated_text(value: str, info: ValidationInfo) -> str:
+    return value if info.context == STORED else plain_text(value)
+
+
+def _stated_moment(value: str, info: ValidationInfo) -> str:
+    """A `full-date` or a `date-time` of RFC 3339 that is in the calendar."""
+    if info.context == STORED:
+        return value
+    match = _MOMENT.fullmatch(value)
+    try:
+        if match is None:
+            raise ValueError
+        datetime.fromisoformat(f"{match[1]}T{match[2]}") if match[2] else date.fromisoformat(
+            match[1]
+        )
+    except ValueError:
+        raise ValueError(
+            "give a date or a time with its offset, as 2024-05-06 or 2024-05-06T07:08:09Z"
+        ) from None
+    return value
+
+
+Text = Annotated[str, AfterValidator(_stated_text)]
+Moment = Annotated[str, AfterValidator(_stated_moment)]
 
 
 class DocumentMetadata(Request):
-    """Metadata by which documents are filtered and boosted; None means not stated."""
+    """Metadata by which documents are filtered and boosted; None means not stated.
+
+    Texts hold no control characters; `published_at` is a date or date-time of RFC 3339.
+    """
 
     year: int | None = Field(default=None, ge=0, le=9999)
-    published_at: str | None = Field(default=None, max_length=40)
-    country: str | None = Field(default=None, max_length=64)
-    language: str | None = Field(default=None, max_length=16)
-    domain: str | None = Field(default=None, max_length=128)
-    document_type: str | None = Field(default=None, max_length=64)
+    published_at: Moment | None = Field(default=None, max_length=40)
+    country: Text | None = Field(default=None, max_length=64)
+    language: Text | None = Field(default=None, max_length=16)
+    domain: Text | None = Field(default=None, max_length=128)
+    document_type: Text | None = Field(default=None, max_length=64)
     source_kind: Literal["document", "news"] | None = None
-    tags: list[str] = Field(default_factory=list, max_length=64)
+    tags: list[Text] = Field(default_factory=list, max_length=64)
 
 
 class IngestOptions(Request):
@@ -26,5 +65,5 @@ class IngestOptions(Request):
 
     collection: Collection = "default"
     metadata: DocumentMetadata = Field(default_factory=DocumentMetadata)
-    engine: str | None = Field(default=None, max_length=32)
+    engine: Text | None = Field(default=None, max_length=32)
     wait_for_dense: bool = False

@@ -9,21 +9,23 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from libs.contracts.api.documents import JobState, KeyView, Page, Role
-from libs.contracts.base import Contract
+from libs.contracts.api.documents import JobState, KeyView, Page, Role, Usage
 from libs.contracts.base import Request as Command
 from libs.contracts.faults import CallerFault, Code
-from libs.contracts.tokens import Namespace, new_id
+from libs.contracts.tokens import Namespace, PlainText, new_id
 from libs.runtime.catalog.keys import KeyRecord
 from services.gateway.deps import Deps
 from services.gateway.http.errors import not_found
 from services.gateway.http.guard import GateDep, GuardedRoute, needs
-from services.gateway.http.params import DepsDep, Id, reply
+from services.gateway.http.paging import page_of
+from services.gateway.http.params import Cursor, DepsDep, Id, Limit, reply
 from services.gateway.http.views import key_view
 
 router = APIRouter(prefix="/v1", tags=["administration"], route_class=GuardedRoute)
 ADMIN = needs("admin")
 SECRET_BYTES = 32
+
+Wanted = Annotated[Namespace | None, Query(description="only of this namespace")]
 
 
 class NewNamespace(Command):
@@ -37,23 +39,15 @@ class NewKey(Command):
 
     namespace: Namespace
     role: Role
-    label: str = Field(default="", max_length=200)
-
-
-class Usage(Contract):
-    """What a namespace holds: active documents, their chunks, live keys, jobs by state."""
-
-    namespace: str
-    documents: int
-    chunks: int
-    keys: int
-    jobs: dict[str, int]
+    label: PlainText = Field(default="", max_length=200)
 
 
 @router.get("/namespaces", response_model=Page[str], openapi_extra=ADMIN)
-async def list_namespaces(deps: DepsDep) -> Response:
+async def list_namespaces(deps: DepsDep, cursor: Cursor = None, limit: Limit = 50) -> Response:
     """All namespaces, by name."""
-    return reply(Page[str](items=await deps.stores.catalog.keys.list_namespaces()))
+    known = await deps.stores.catalog.keys.list_namespaces()
+    page, more = page_of(known, str, cursor, limit)
+    return reply(Page[str](items=page, next_cursor=more))
 
 
 @router.post("/namespaces", status_code=201, response_model=NewNamespace, openapi_extra=ADMIN)
@@ -67,11 +61,12 @@ async def create_namespace(body: NewNamespace, deps: DepsDep, gate: GateDep) -> 
 
 @router.get("/keys", response_model=Page[KeyView], openapi_extra=ADMIN)
 async def list_keys(
-    deps: DepsDep, namespace: Annotated[Namespace | None, Query()] = None
+    deps: DepsDep, namespace: Wanted = None, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
     """Keys, oldest first, revoked ones included; never their secrets."""
     found = await deps.stores.catalog.keys.select(namespace)
-    return reply(Page[KeyView](items=[key_view(key) for key in found]))
+    page, more = page_of(found, lambda key: key.key_id, cursor, limit)
+    return reply(Page[KeyView](items=[key_view(key) for key in page], next_cursor=more))
 
 
 @router.post("/keys", status_code=201, response_model=KeyView, openapi_extra=ADMIN)
@@ -102,11 +97,13 @@ async def revoke_key(key_id: Id, deps: DepsDep, gate: GateDep) -> Response:
 
 
 @router.get("/usage", response_model=Page[Usage], openapi_extra=ADMIN)
-async def usage(deps: DepsDep, namespace: Annotated[Namespace | None, Query()] = None) -> Response:
-    """What each namespace holds and has in work."""
+async def usage(
+    deps: DepsDep, namespace: Wanted = None, cursor: Cursor = None, limit: Limit = 50
+) -> Response:
+    """What each namespace holds and has in work, by name."""
     known = await deps.stores.catalog.keys.list_namespaces()
-    chosen = [n for n in known if namespace in (None, n)]
-    return reply(Page[Usage](items=[await _usage(deps, n) for n in chosen]))
+    page, more = page_of([n for n in known if namespace in (None, n)], str, cursor, limit)
+    return reply(Page[Usage](items=[await _usage(deps, n) for n in page], next_cursor=more))
 
 
 async def _usage(deps: Deps, namespace: str) -> Usage:

@@ -23,6 +23,8 @@ from services.gateway.http import (
     uploads,
 )
 from services.gateway.http.guard import Gate, GuardedRoute
+from services.gateway.http.linger import Linger
+from services.gateway.http.methods import HeadAsGet, Methods
 from services.gateway.http.observe import Observe
 
 UNOBSERVED: TelemetryConfig = {
@@ -80,8 +82,10 @@ def create_app(deps: Deps) -> FastAPI:
     app.router.route_class = GuardedRoute
     app.state.deps = deps
     app.state.gate = Gate(deps.stores.catalog.keys, deps.clock)
+    app.state.methods = Methods.of(ROUTERS)
     errors.install(app)
-    app.add_middleware(Observe)
+    for layer in (Observe, HeadAsGet, Linger):
+        app.add_middleware(layer)
     for router in ROUTERS:
         app.include_router(router)
     return app

@@ -23,6 +23,7 @@ from services.gateway.deps import Deps
 from services.gateway.erasure import begin_erasure
 from services.gateway.http.errors import not_found
 from services.gateway.http.guard import GuardedRoute, needs
+from services.gateway.http.paging import page_of
 from services.gateway.http.params import (
     Cursor,
     DepsDep,
@@ -132,12 +133,15 @@ async def patch_document(
     response_model=Page[RevisionView],
     openapi_extra=needs("reader"),
 )
-async def list_revisions(ns: Namespaced, document_id: Id, deps: DepsDep) -> Response:
+async def list_revisions(
+    ns: Namespaced, document_id: Id, deps: DepsDep, cursor: Cursor = None, limit: Limit = 50
+) -> Response:
     """All revisions, newest first."""
     document = await visible(deps, ns, document_id)
     revisions = await deps.stores.catalog.documents.revisions(ns, document_id)
-    views = [revision_view(r, document.active_revision) for r in revisions]
-    return reply(Page[RevisionView](items=views))
+    page, more = page_of(revisions, lambda r: str(r.revision), cursor, limit)
+    views = [revision_view(r, document.active_revision) for r in page]
+    return reply(Page[RevisionView](items=views, next_cursor=more))
 
 
 @router.post(

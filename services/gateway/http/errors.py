@@ -12,6 +12,7 @@ from starlette.responses import Response
 from libs.contracts.api.problem import problem_of
 from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, WorldFault
 from libs.runtime.telemetry import logger, trace_id
+from services.gateway.http.methods import Methods
 
 MEDIA_TYPE = "application/problem+json"
 MAX_FIELDS = 5
@@ -100,11 +101,15 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
     return problem_response(invalid(describe(cast(RequestValidationError, error))))
 
 
-async def _on_http(_request: Request, error: Exception) -> Response:
+async def _on_http(request: Request, error: Exception) -> Response:
     http = cast(HTTPException, error)
     code = _CODES.get(http.status_code, Code.INVALID)
     detail = _DETAILS.get(http.status_code, str(http.detail))
-    return problem_response(CallerFault(code, detail, http.status_code), dict(http.headers or {}))
+    headers = dict(http.headers or {})
+    if http.status_code == 405:
+        methods: Methods = request.app.state.methods
+        headers["Allow"] = methods.allow(request.url.path)
+    return problem_response(CallerFault(code, detail, http.status_code), headers)
 
 
 def install(app: FastAPI) -> None:

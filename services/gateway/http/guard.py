@@ -18,6 +18,7 @@ from libs.contracts.api.documents import Role
 from libs.contracts.faults import CallerFault, Code
 from libs.runtime.catalog.keys import KeyRecord, KeyStore
 from services.gateway.http.body import MAX_BODY_BYTES, bounded
+from services.gateway.http.methods import headless
 
 RANKS: dict[Role, int] = {"reader": 0, "writer": 1, "operator": 2, "admin": 3}
 CACHE_SECONDS = 3.0
@@ -135,7 +136,7 @@ class GuardedRoute(APIRoute):
                 )
             if takes_body:
                 request = await bounded(request, MAX_BODY_BYTES)
-            return await inner(request)
+            return headless(request.scope, await inner(request))
 
         return handle
 

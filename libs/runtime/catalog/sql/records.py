@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from sqlalchemy import Row
 
 from libs.contracts.api.documents import ErasureReceipt
-from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
+from libs.contracts.api.ingest import STORED, DocumentMetadata, IngestOptions
 from libs.contracts.api.problem import Problem
 from libs.contracts.events.base import ArtefactRef
 from libs.runtime.catalog.documents import DocumentRecord, RevisionRecord
@@ -25,13 +25,13 @@ def dump_model(value: BaseModel | None) -> str | None:
 
 
 def load_options(text: str) -> IngestOptions:
-    """Options as stored, also by a newer version that knows more of them."""
-    return IngestOptions.model_validate_json(text, extra="ignore")
+    """Options as stored, also by another version that knew more of them or forbade less."""
+    return IngestOptions.model_validate_json(text, extra="ignore", context=STORED)
 
 
 def load_metadata(text: str) -> DocumentMetadata:
-    """Metadata as stored, also by a newer version that knows more of it."""
-    return DocumentMetadata.model_validate_json(text, extra="ignore")
+    """Metadata as stored, also by another version that knew more of it or forbade less."""
+    return DocumentMetadata.model_validate_json(text, extra="ignore", context=STORED)
 
 
 def load_ref(text: str | None) -> ArtefactRef | None:
