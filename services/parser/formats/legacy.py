@@ -17,18 +17,33 @@ POLL_SECONDS = 1.0
 TARGETS = {"doc": "docx", "rtf": "docx", "ppt": "pptx"}
 PACKAGES = {"doc": "libreoffice-writer-nogui", "rtf": "libreoffice-writer-nogui",
             "ppt": "libreoffice-impress-nogui"}  # fmt: skip
+_RTF = b"{\\rtf"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of a legacy office file.
 
+    RTF that LibreOffice cannot read, or finds nothing in, is read here.
     `DocumentFault(ENGINE_MISSING)` names the Debian package where LibreOffice is absent.
     """
-    from services.parser.formats import office
-
     name = given.profile.format
     _check_magic(given.path, name)
+    if not _is_rtf(given.path):
+        return _converted(given, name)
+    from services.parser.formats.rtf import read_rtf
+
+    try:
+        return _converted(given, name)
+    except DocumentFault as problem:
+        if problem.code not in {Code.ENGINE_MISSING, Code.UNREADABLE, Code.NO_CONTENT}:
+            raise
+        return read_rtf(given)
+
+
+def _converted(given: ParseInput, name: str) -> ShardResult:
+    from services.parser.formats import office
+
     program = shutil.which("soffice") or shutil.which("libreoffice")
     if program is None:
         raise DocumentFault(
@@ -47,14 +62,20 @@ def parse(given: ParseInput) -> ShardResult:
     )
 
 
+def _is_rtf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(1024).lstrip()[:5] == _RTF
+
+
 def _check_magic(path: Path, name: str) -> None:
     """LibreOffice makes a document of any bytes, so the file's own mark is looked at first."""
     with path.open("rb") as file:
         head = file.read(1024)
     if not head:
         raise DocumentFault(Code.EMPTY, "the file is empty")
-    fits = head.lstrip()[:5] == b"{\\rtf" if name == "rtf" else head[:8] == _OLE
-    if not fits and not (name == "doc" and head.lstrip()[:5] == b"{\\rtf"):
+    is_rtf = head.lstrip()[:5] == _RTF
+    fits = is_rtf if name == "rtf" else head[:8] == _OLE
+    if not fits and not (name == "doc" and is_rtf):
         raise DocumentFault(
             Code.UNREADABLE, f"the file is not a {name.upper()} document; check its name"
         )
