@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_PIXELS = 200_000_000
 MAX_FRAMES = 500
+STRIP = 64
+"""Rows of a reduced picture that are made at once."""
+ORIENTATION = 0x0112
 OCR_PIXELS = 4_000_000
 """Pixels of a picture as the OCR sees it; larger ones are scaled down."""
 DEFAULT_DPI = 72.0
@@ -29,6 +32,7 @@ FRAMED = frozenset({"TIFF"})
 VECTORS = frozenset({"image/svg+xml", "image/x-emf", "image/x-wmf"})
 TEXTS = {270: "description", 315: "artist", 33432: "copyright", 40091: "title", 40092: "comment",
          40094: "keywords", 37510: "user comment"}  # fmt: skip
+_TOO_LARGE = f"pictures of over {MAX_PIXELS // 10**6} million pixels were left out"
 _WINDOWS_TEXTS = frozenset({40091, 40092, 40094})
 
 
@@ -51,14 +55,16 @@ def parse(given: ParseInput) -> ShardResult:
             return rows.result("pillow", {"pillow": version("pillow")})
         with picture:
             _load(picture)
+            size = (float(picture.width), float(picture.height))
             about = f"{picture.format} image, {picture.width} × {picture.height} pixels"
             rows.note("image", about)
             rows.add("image", asset=given.assets.add(data, media_type), media_type=media_type,
-                     page=1, boxes=[_whole(picture, 1)])  # fmt: skip
+                     page=1, boxes=[Box(page=1, bbox=(0.0, 0.0, *size))])  # fmt: skip
             for text in _descriptions(picture):
                 rows.add("note", text)
-            for number, frame in _frames(picture, given):
-                _read(rows, reader, frame, number)
+            for number in _frames(picture, rows):
+                given.progress(0)
+                _read(rows, reader, picture, number)
                 given.progress(1)
     return rows.result("pillow", {"pillow": version("pillow"), **reader.versions})
 
@@ -92,43 +98,59 @@ def _load(picture: "Image") -> None:
         ) from problem
 
 
-def _frames(picture: "Image", given: ParseInput) -> Iterator[tuple[int, "Image"]]:
-    """The pages of the picture, from 1, the right way up and small enough to be read."""
-    from PIL import ImageOps
-
+def _frames(picture: "Image", rows: Rows) -> Iterator[int]:
+    """The pages of the picture, from 1; it shows the page meanwhile."""
+    yield 1
     count = getattr(picture, "n_frames", 1) if picture.format in FRAMED else 1
-    for index in range(min(count, MAX_FRAMES)):
-        if index:
-            try:
-                picture.seek(index)
-                picture.load()
-            except (OSError, EOFError, ValueError, SyntaxError):
-                return
-        frame = ImageOps.exif_transpose(picture) or picture
-        given.progress(0)
-        yield index + 1, frame.convert("RGB")
+    for index in range(1, min(count, MAX_FRAMES)):
+        try:
+            picture.seek(index)
+            if picture.width * picture.height > MAX_PIXELS:
+                rows.note("image_too_large", _TOO_LARGE, severity="warning", page=index + 1)
+                continue
+            picture.load()
+        except (OSError, EOFError, ValueError, SyntaxError):
+            return
+        yield index + 1
 
 
-def _read(rows: Rows, reader: Reader, frame: "Image", number: int) -> None:
+def _read(rows: Rows, reader: Reader, picture: "Image", number: int) -> None:
     """Text rows of one picture, boxes in points at 72 to the inch."""
-    pixels = frame.width * frame.height
-    scale = min(1.0, (OCR_PIXELS / max(pixels, 1)) ** 0.5)
+    frame, factor = _upright(picture)
+    scale = min(1.0, (OCR_PIXELS / max(frame.width * frame.height, 1)) ** 0.5)
     if scale < 1.0:
         size = (max(1, int(frame.width * scale)), max(1, int(frame.height * scale)))
         frame = frame.resize(size)
-    segments = reader.read(frame)
+    segments = reader.read(frame, number)
     if not segments:
         return
+    wide = factor / scale
     found = [
-        Segment(s.x0 / scale, s.y0 / scale, s.x1 / scale, s.y1 / scale, s.text, s.em / scale)
+        Segment(s.x0 * wide, s.y0 * wide, s.x1 * wide, s.y1 * wide, s.text, s.em * wide)
         for s in segments
     ]
-    page = Page(number, frame.width / scale, frame.height / scale, found, [], [], [], [], [], [])
+    page = Page(number, frame.width * wide, frame.height * wide, found, [], [], [], [], [], [])
     PageWriter(rows, Typography.of([page])).write(page, reading_order(found))
 
 
-def _whole(picture: "Image", number: int) -> Box:
-    return Box(page=number, bbox=(0.0, 0.0, float(picture.width), float(picture.height)))
+def _upright(picture: "Image") -> tuple["Image", int]:
+    """The picture in RGB, the right way up, and by what factor it was reduced.
+
+    A large picture is reduced strip by strip, so that it is in memory only once.
+    """
+    from PIL import Image, ImageOps
+
+    factor = max(1, int((picture.width * picture.height / OCR_PIXELS) ** 0.5))
+    if factor == 1:
+        small = picture.convert("RGB")
+    else:
+        width, height = picture.size
+        small = Image.new("RGB", (-(-width // factor), -(-height // factor)))
+        for top in range(0, height, STRIP * factor):
+            part = picture.crop((0, top, width, min(top + STRIP * factor, height)))
+            small.paste(part.convert("RGB").reduce(factor), (0, top // factor))
+    small.getexif()[ORIENTATION] = picture.getexif().get(ORIENTATION, 1)
+    return ImageOps.exif_transpose(small) or small, factor
 
 
 def _descriptions(picture: "Image") -> Iterator[str]:

@@ -1,9 +1,17 @@
-"""OCR engines: rapidocr for Latin, Chinese and Japanese script, tesseract with `kor` for Korean."""
+"""OCR engines: rapidocr for Latin, Chinese and Japanese script, tesseract with `kor` for Korean.
+
+A page that an engine fails on is a finding, never the document's end. Memory is bounded by the
+size of one picture: lines go through the recogniser one by one, and large blocks go back to the
+system at once (a page of text: 477 MB at most and 150 MB between pages, measured; by rapidocr's
+defaults 900 MB, and 50 MB more with every page).
+"""
 
 import csv
+import ctypes
 import io
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +30,10 @@ MIN_SCORE = 0.5
 SAME_SIZE = 0.3
 """Lines within this share of the median height are of one size."""
 TESSERACT_SECONDS = 60.0
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of glibc's mallopt
+MAPPED_BLOCK = 1 << 20
+"""Bytes from which a block of memory is mapped by itself, and unmapped when it is freed."""
+ARENAS = 2
 
 
 @dataclass
@@ -34,15 +46,19 @@ class Reader:
     _rapid: Any = None
     _failed: bool = False
 
-    def read(self, image: "Image") -> list[Segment] | None:
+    def read(self, image: "Image", number: int | None = None) -> list[Segment] | None:
         """Text lines with boxes in pixels of the image, or None where no engine can read.
 
-        The height of a line's box varies with its letters, so sizes near the median are the
-        median.
+        `number` is the page. The height of a line's box varies with its letters, so sizes near
+        the median are the median.
         """
-        found = self._tesseract(image) if self.given.profile.language == "ko" else None
-        if found is None:
-            found = self._rapidocr(image)
+        try:
+            found = self._tesseract(image) if self.given.profile.language == "ko" else None
+            if found is None:
+                found = self._rapidocr(image)
+        except (Exception, MemoryError):
+            self._unread(number)
+            return None
         if not found:
             return found
         ems = sorted(s.em for s in found)
@@ -51,6 +67,25 @@ class Reader:
             if abs(segment.em - usual) < SAME_SIZE * usual:
                 segment.em = usual
         return found
+
+    def render(self, page: Page) -> "Image | None":
+        """The page as a picture, or None where it cannot be drawn."""
+        try:
+            return _render(self.given.path, page)
+        except (Exception, MemoryError):
+            self._unread(page.number)
+            return None
+
+    def lines(self, image: "Image", page: Page) -> list[Segment] | None:
+        """The text of a rendered page, boxes in points; None where no engine can read it."""
+        found = self.read(image, page.number)
+        if found is None:
+            return None
+        across, down = page.width / image.width, page.height / image.height
+        return [
+            Segment(s.x0 * across, s.y0 * down, s.x1 * across, s.y1 * down, s.text, s.em * down)
+            for s in found
+        ]
 
     def _rapidocr(self, image: "Image") -> list[Segment] | None:
         if self._failed:
@@ -86,16 +121,27 @@ class Reader:
             return None
         source = self.given.scratch / "ocr.png"
         image.convert("L").save(source)
-        done = subprocess.run(  # noqa: S603
-            [program, str(source), "stdout", "-l", "kor", "--psm", "6", "tsv"],
-            capture_output=True,
-            timeout=TESSERACT_SECONDS,
-            check=False,
-        )
+        try:
+            done = subprocess.run(  # noqa: S603
+                [program, str(source), "stdout", "-l", "kor", "--psm", "6", "tsv"],
+                capture_output=True,
+                timeout=TESSERACT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return None
         if done.returncode != 0:
             return None
         self.versions["tesseract"] = "kor"
         return _tsv_lines(done.stdout.decode("utf-8", "replace"))
+
+    def _unread(self, number: int | None) -> None:
+        self.rows.note(
+            "ocr_failed",
+            "a page could not be read by OCR: what text it has by itself is kept",
+            severity="warning",
+            page=number,
+        )
 
     def _missing(self, package: str) -> None:
         self.rows.note(
@@ -105,8 +151,7 @@ class Reader:
         )
 
 
-def render(path: Path, page: Page) -> "Image | None":
-    """The page as a picture, or None where nothing is drawn on it."""
+def _render(path: Path, page: Page) -> "Image":
     import pypdfium2
 
     document: Any = pypdfium2.PdfDocument(path)  # type: ignore[no-untyped-call]
@@ -115,20 +160,13 @@ def render(path: Path, page: Page) -> "Image | None":
         image: Image = document[page.number - 1].render(scale=scale).to_pil()
     finally:
         document.close()
+    return image
+
+
+def is_blank(image: "Image") -> bool:
+    """Whether the picture is of one colour."""
     low, high = image.convert("L").getextrema()
-    return None if low == high else image
-
-
-def read_lines(reader: Reader, image: "Image", page: Page) -> list[Segment] | None:
-    """The text of a rendered page, boxes in points; None where no engine can read it."""
-    found = reader.read(image)
-    if found is None:
-        return None
-    across, down = page.width / image.width, page.height / image.height
-    return [
-        Segment(s.x0 * across, s.y0 * down, s.x1 * across, s.y1 * down, s.text, s.em * down)
-        for s in found
-    ]
+    return low == high
 
 
 def as_jpeg(image: "Image") -> bytes:
@@ -139,8 +177,13 @@ def as_jpeg(image: "Image") -> bytes:
 
 
 def _load_rapidocr() -> Any:
-    """rapidocr with the models of its wheel and the limits that keep strips small."""
+    """rapidocr with the models of its wheel and the limits that keep strips and memory small."""
     from rapidocr import RapidOCR
+
+    libc = ctypes.CDLL(None)
+    with suppress(AttributeError):
+        libc.mallopt(M_MMAP_THRESHOLD, MAPPED_BLOCK)
+        libc.mallopt(M_ARENA_MAX, ARENAS)
 
     return RapidOCR(
         params={
@@ -148,6 +191,7 @@ def _load_rapidocr() -> Any:
             "Global.use_cls": False,
             "Det.limit_type": "max",
             "Det.limit_side_len": MAX_SIDE,
+            "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": 2,
         }
     )

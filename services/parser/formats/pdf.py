@@ -6,10 +6,11 @@ from pathlib import Path
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_type
-from services.parser.formats.ocr import Reader, as_jpeg, read_lines, render
+from services.parser.formats.ocr import Reader, as_jpeg, is_blank
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_furniture import split_furniture
 from services.parser.formats.pdf_layout import reading_order
+from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
 from services.parser.formats.pdf_page import Area, Page, Segment, Table
 from services.parser.formats.pdf_read import read_pages
 from services.parser.formats.pdf_rows import PageWriter, Typography, box
@@ -28,7 +29,7 @@ def parse(given: ParseInput) -> ShardResult:
 
     rows = Rows()
     pages: list[Page] = []
-    for page in read_pages(_named(given), given.pages.first, given.pages.last):
+    for page in read_pages(_readable(given, rows), given.pages.first, given.pages.last):
         _keep_pictures(given, rows, page)
         pages.append(page)
         given.progress(1)
@@ -59,13 +60,20 @@ def parse(given: ParseInput) -> ShardResult:
     )
 
 
-def _named(given: ParseInput) -> Path:
-    """The source under a name that ends in `.pdf`: liteparse goes by names, not by content."""
+def _readable(given: ParseInput, rows: Rows) -> Path:
+    """The source as liteparse needs it: its name ends in `.pdf`, its outline comes to an end."""
+    own = given.scratch / "source.pdf"
+    if not has_sound_outline(given.path):
+        rows.note(
+            "outline_damaged", "the embedded outline runs in circles: it is not used",
+            severity="warning",
+        )  # fmt: skip
+        copy_pages(given.path, own)
+        return own
     if given.path.suffix.lower() == ".pdf":
         return given.path
-    link = given.scratch / "source.pdf"
-    link.symlink_to(given.path.absolute())
-    return link
+    own.symlink_to(given.path.absolute())
+    return own
 
 
 def _keep_pictures(given: ParseInput, rows: Rows, page: Page) -> None:
@@ -100,16 +108,18 @@ def _is_scan(page: Page) -> bool:
 
 
 def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, page: Page) -> None:
-    """A page without usable text: its picture, and what OCR reads in it."""
-    image = render(given.path, page)
-    if image is None:
+    """A page without usable text: its picture, and what OCR reads in it, or else its text."""
+    given.progress(0)
+    image = reader.render(page)
+    if image is not None and is_blank(image):
         return
-    whole = box(page, Area(0, 0, page.width, page.height))
-    if not page.pictures:
+    if image is not None and not page.pictures:
+        whole = box(page, Area(0, 0, page.width, page.height))
         add_image(rows, given.assets, as_jpeg(image), page=page.number, boxes=[whole])
     for picture in page.pictures:
         writer.picture(page, picture)
-    page.segments = read_lines(reader, image, page) or page.segments
+    if image is not None:
+        page.segments = reader.lines(image, page) or page.segments
     own = PageWriter(rows, Typography.of([page]), writer.levels)
     own.write(page, reading_order(page.segments))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.pdf_dashes import restore_dashes
+from services.parser.formats.pdf_encoding import is_garbled
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
 from services.parser.formats.rows import clean
 
@@ -85,7 +86,6 @@ def _read(path: Path, pages: str, **more: Any) -> "ParseResult":
         extract_annotations=True,
         extract_form_fields=True,
         emit_word_boxes=True,
-        include_complexity=True,
         keep_headers_footers=True,
         **more,
     )
@@ -128,7 +128,7 @@ def _page(page: "ParsedPage", images: list[Any]) -> Page:
         vertical=vertical,
         pictures=pictures,
         notes=list(_notes(page)),
-        garbled=bool(page.complexity and page.complexity.is_garbled),
+        garbled=is_garbled("\n".join(item.text for item in page.text_items)),
         small_pictures=small,
     )
 

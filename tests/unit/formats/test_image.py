@@ -23,7 +23,7 @@ def engine(monkeypatch):
         Segment(10, 10, 110, 22, "First line", 9),
         Segment(10, 24, 90, 36, "second line", 9),
     ]
-    monkeypatch.setattr(ocr.Reader, "read", lambda self, image: list(lines))
+    monkeypatch.setattr(ocr.Reader, "read", lambda self, image, number=None: list(lines))
 
 
 def test_an_image_is_kept_and_read(engine):
@@ -68,6 +68,35 @@ def test_a_bomb_is_too_large(monkeypatch):
     with pytest.raises(DocumentFault) as caught:
         parse_bytes(_saved("PNG"), "image")
     assert caught.value.code == Code.TOO_LARGE
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_large_image_is_read_small_and_boxed_as_it_is(kind, monkeypatch):
+    seen = []
+
+    def read(self, image, number=None):
+        seen.append((image.size, image.getpixel((image.width - 2, image.height - 2))[0] > 200))
+        return [Segment(0, 0, image.width, 20, "A line", 9)]
+
+    monkeypatch.setattr(ocr.Reader, "read", read)
+    out = io.BytesIO()
+    picture = Image.new("RGB", (5000, 4000))
+    picture.paste("white", (2500, 2000, 5000, 4000))
+    picture.save(out, kind)
+    parsed = parse_bytes(out.getvalue(), "image")
+    ((size, white),) = seen
+    assert (size[0] * size[1] <= strategy.OCR_PIXELS, white) == (True, True)
+    assert parsed.rows[0].boxes[0].bbox == (0, 0, 5000, 4000)
+    assert parsed.rows[1].boxes[0].bbox[2] == pytest.approx(5000, abs=2)
+
+
+def test_a_picture_on_its_side_is_read_upright(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(ocr.Reader, "read", lambda self, image, number: sizes.append(image.size))
+    exif = Image.Exif()
+    exif[strategy.ORIENTATION] = 6
+    parse_bytes(_saved("JPEG", exif=exif), "image")
+    assert sizes == [(60, 120)]
 
 
 @pytest.mark.parametrize("data", [b"", b"GIF8 nothing", _saved("PNG")[:60], b"\x89PNG\r\n\x1a\n"])

@@ -230,7 +230,7 @@ def scan() -> bytes:
 
 
 def test_a_scan_is_read_by_ocr_with_boxes_in_points(scan, monkeypatch):
-    def read(self, image):
+    def read(self, image, number=None):
         ratio = image.width / 600
         return [Segment(30 * ratio, 60 * ratio, 370 * ratio, 110 * ratio, "Scanned words", 36)]
 
@@ -243,9 +243,24 @@ def test_a_scan_is_read_by_ocr_with_boxes_in_points(scan, monkeypatch):
 
 
 def test_text_of_a_page_that_ocr_cannot_read_is_kept(monkeypatch):
-    monkeypatch.setattr(ocr.Reader, "read", lambda self, image: [])
+    monkeypatch.setattr(ocr.Reader, "read", lambda self, image, number=None: [])
     page = PdfPage().text(72, 100, "2024").picture(72, 130, 200, 100, (200, 30, 90))
     assert parse_bytes(write_pdf(page), "pdf").texts("paragraph") == ["2024"]
+
+
+@pytest.mark.parametrize("where", ["_render", "_load_rapidocr"])
+@pytest.mark.parametrize("problem", [MemoryError(), ValueError("secret"), ZeroDivisionError()])
+def test_a_page_that_ocr_fails_on_keeps_its_text_and_says_so(monkeypatch, where, problem):
+    def fail(*args):
+        raise problem
+
+    monkeypatch.setattr(ocr, where, fail)
+    page = PdfPage().text(72, 100, "2024").picture(72, 130, 200, 100, (200, 30, 90))
+    parsed = _parse(page, PdfPage().lines(72, 100, BODY))
+    assert parsed.texts("paragraph")[0] == "2024"
+    assert "quick brown" in parsed.texts("paragraph")[1]
+    found = parsed.findings["ocr_failed"]
+    assert (found.page, found.severity, "secret" in found.detail) == (1, "warning", False)
 
 
 def test_without_an_engine_a_scan_keeps_its_picture_and_says_what_to_install(scan, monkeypatch):
@@ -289,3 +304,25 @@ def test_tesseract_words_become_lines():
 def test_rapidocr_reads_english(scan):
     parsed = parse_bytes(scan, "pdf")
     assert "Scanned words" in " ".join(r.text for r in parsed.rows)
+
+
+def _circling(entry: bytes) -> bytes:
+    """A PDF of one page whose outline has this entry, object 100."""
+    data = write_pdf(PdfPage().lines(72, 100, BODY))
+    body = data.partition(b"xref\n")[0]
+    body = body.replace(b"/Type /Catalog", b"/Type /Catalog /Outlines 99 0 R")
+    return (
+        body + b"99 0 obj\n<< /First 100 0 R /Last 100 0 R >>\nendobj\n100 0 obj\n<< "
+        + entry + b" >>\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", [b"/Title (A) /First 100 0 R", b"/Title (A) /First 99 0 R"])
+def test_an_outline_that_runs_in_circles_is_left_out(entry):
+    parsed = parse_bytes(_circling(entry), "pdf")
+    assert "quick brown" in parsed.texts("paragraph")[0]
+    assert "outline_damaged" in parsed.findings
+
+
+def test_an_outline_that_ends_is_left_alone():
+    assert "outline_damaged" not in parse_bytes(_circling(b"/Title (A)"), "pdf").findings
