@@ -107,7 +107,7 @@ def _collect(node: "LexborNode", pieces: list[str], depth: int) -> None:
             pieces.append(_SPACE.sub(" ", child.text_content or ""))
         elif tag == "br":
             pieces.append("\n")
-        elif tag in SKIPPED or hidden_by_attributes(child.attributes):
+        elif tag in SKIPPED or hidden_by_attributes(child.attributes) or _is_knob(child):
             continue
         elif depth > MAX_DEPTH:
             pieces.append(_SPACE.sub(" ", child.text(deep=True)))
@@ -120,6 +120,14 @@ def _collect(node: "LexborNode", pieces: list[str], depth: int) -> None:
                 pieces.append(border)
             if tag in {"td", "th"}:
                 pieces.append(" ")
+
+
+def _is_knob(node: "LexborNode") -> bool:
+    """Whether an element is a control of the page: a button, or the label that stands for one."""
+    attributes = node.attributes
+    if (attributes.get("role") or "") == "button":
+        return True
+    return node.tag == "label" and (attributes.get("aria-hidden") or "") == "true"
 
 
 def _main(body: "LexborNode") -> "LexborNode":
@@ -176,7 +184,7 @@ class Walker:
         elif tag == "img":
             source = node.attributes.get("src") or ""
             self.images.append((source, node.attributes.get("alt") or ""))
-        elif tag in SKIPPED or (node.attributes.get("role") or "") in MENU_ROLES:
+        elif tag in SKIPPED or (node.attributes.get("role") or "") in MENU_ROLES or _is_knob(node):
             if tag not in SKIPPED or tag == "nav":
                 self.rows.note("navigation_left_out", "navigation blocks were left out")
         elif self.depth > MAX_DEPTH:

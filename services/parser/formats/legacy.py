@@ -17,6 +17,7 @@ POLL_SECONDS = 1.0
 TARGETS = {"doc": "docx", "rtf": "docx", "ppt": "pptx"}
 PACKAGES = {"doc": "libreoffice-writer-nogui", "rtf": "libreoffice-writer-nogui",
             "ppt": "libreoffice-impress-nogui"}  # fmt: skip
+_WORD_XML = b'<?mso-application progid="Word.Document"'
 _RTF = b"{\\rtf"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -75,7 +76,7 @@ def _check_magic(path: Path, name: str) -> None:
         raise DocumentFault(Code.EMPTY, "the file is empty")
     is_rtf = head.lstrip()[:5] == _RTF
     fits = is_rtf if name == "rtf" else head[:8] == _OLE
-    if not fits and not (name == "doc" and is_rtf):
+    if not fits and not (name == "doc" and (is_rtf or _WORD_XML in head)):
         raise DocumentFault(
             Code.UNREADABLE, f"the file is not a {name.upper()} document; check its name"
         )

@@ -33,7 +33,8 @@ SKIPPED = frozenset(
     {"colortbl", "stylesheet", "info", "pict", "object", "fldinst", "listtable", "revtbl",
      "listoverridetable", "generator", "xmlnstbl", "themedata", "datastore", "rsidtbl", "pntext",
      "pntxta", "pntxtb", "datafield", "latentstyles", "bkmkstart", "bkmkend", "filetbl",
-     "nonshppict", "atnid", "atnauthor", "atndate", "atrfstart", "atrfend", "fonttbl", "template", "passwordhash"}
+     "nonshppict", "atnid", "atnauthor", "atndate", "atrfstart", "atrfend",
+     "fonttbl", "template", "passwordhash"}
 )  # fmt: skip
 ASIDE: dict[str, RowKind] = {
     "header": "page_header", "headerl": "page_header", "headerr": "page_header",

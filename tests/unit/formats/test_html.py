@@ -74,6 +74,15 @@ def test_hidden_text_is_marked():
     assert parsed.findings["hidden_text"].count == 2
 
 
+def test_controls_of_the_page_are_left_out():
+    parsed = parse_bytes(
+        b"<label for=c aria-hidden=true>154 languages</label><p>Kept<a role=button href=#>edit</a>"
+        b"</p><div role=button>Open</div><label>Name: Ann</label>",
+        "html",
+    )
+    assert parsed.texts("paragraph") == ["Kept", "Name: Ann"]
+
+
 def test_menus_of_many_links_are_left_out():
     menu = "".join(f"<li><a href=/{i}>lang {i}</a></li>" for i in range(30))
     parsed = _parse(f"<ul>{menu}</ul><p>text</p>")

@@ -51,7 +51,12 @@ mkdir -p "$out" && cp "%s" "$out/source.docx"
 """
 
 
-@pytest.mark.parametrize(("name", "data"), [("doc", OLE), ("rtf", b"{\\rtf1 hello}")])
+WORD_XML = b'<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument/>'
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("doc", OLE), ("doc", WORD_XML), ("rtf", b"{\\rtf1 hello}")]
+)
 def test_a_document_is_converted_and_read(name, data, program, tmp_path):
     _docx(tmp_path / "made.docx")
     program(CONVERT % (tmp_path / "made.docx"))
