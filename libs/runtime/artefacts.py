@@ -9,8 +9,10 @@ import zstandard
 from pydantic import BaseModel
 
 from libs.contracts.artefacts import Row
+from libs.contracts.artefacts.chunk import Chunk
 from libs.contracts.events.base import ArtefactRef
 from libs.contracts.faults import Code, WorldFault
+from libs.runtime.chunkfile import ChunkFile, encode_chunks
 from libs.runtime.objects.port import ObjectInfo, ObjectStore
 
 M = TypeVar("M", bound=BaseModel)
@@ -57,6 +59,17 @@ async def save_json(objects: ObjectStore, key: str, model: BaseModel) -> Artefac
 async def load_json(objects: ObjectStore, ref: ArtefactRef, model: type[M]) -> M:
     """Load a model; see `load_bytes` for what is checked."""
     return model.model_validate_json(await load_bytes(objects, ref))
+
+
+async def save_chunks(objects: ObjectStore, key: str, chunks: Iterable[Chunk]) -> ArtefactRef:
+    """Store `chunks.json` canonically, a slice at a time."""
+    info = await objects.put(key, encode_chunks(chunks), media_type=JSON_MEDIA_TYPE)
+    return reference_to(info)
+
+
+async def load_chunks(objects: ObjectStore, ref: ArtefactRef) -> ChunkFile:
+    """Load `chunks.json`, to be read a chunk at a time; see `load_bytes` for what is checked."""
+    return ChunkFile(await load_bytes(objects, ref))
 
 
 async def save_rows(objects: ObjectStore, key: str, rows: Iterable[Row]) -> ArtefactRef:

@@ -21,7 +21,9 @@ def build(service: Service) -> None:
     deps = Deps(service.bus, service.stores, tokenize, settings)
     workers = settings.indexer_workers
     service.hear(PUBLISH, DocumentChunked, partial(on_chunked, deps), workers=workers)
-    service.hear(EMBED, DocumentPublished, partial(on_published, deps), advances=False)
+    service.hear(
+        EMBED, DocumentPublished, partial(on_published, deps), workers=workers, advances=False
+    )
     service.hear(ERASE, ErasureRequested, partial(on_erasure_requested, deps), advances=False)
     service.every(SWEEP_SECONDS, partial(sweep_again, deps), "second sweep of erasures")
     service.on_ready("catalog", service.stores.catalog.ping)

@@ -1,7 +1,8 @@
 """What the indexer's handlers are given; made once, in `app.py`."""
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from libs.contracts.events.base import now
@@ -13,10 +14,12 @@ from services.indexer.settings import Settings
 
 @dataclass(frozen=True)
 class Deps:
-    """`tokenize` makes the tokens of the lexical channels; `clock` tells the time in UTC."""
+    """`tokenize` makes the tokens of the lexical channels; `clock` tells the time in UTC;
+    `embedding` is held for a batch of the embedder, first come, first served."""
 
     bus: Bus
     stores: Stores
     tokenize: Tokenize
     settings: Settings
     clock: Callable[[], datetime] = now
+    embedding: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -1,11 +1,23 @@
 """From chunks to what the search index is given."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk, canonical_text
+from libs.runtime.chunkfile import slices
 from libs.runtime.index.port import IndexDocument
 
 Tokenize = Callable[[str], list[str]]
+
+SLICE = 500
+"""Documents that the index is given at once: another revision waits for so many at most."""
+
+
+def index_slices(
+    chunks: Iterable[Chunk], *, title: str, file_name: str, tokenize: Tokenize
+) -> Iterator[list[IndexDocument]]:
+    """What `index_documents` makes, a slice at a time, each made when it is asked for."""
+    for some in slices(chunks, SLICE):
+        yield index_documents(some, title=title, file_name=file_name, tokenize=tokenize)
 
 
 def index_documents(

@@ -5,11 +5,14 @@ import numpy as np
 from libs.contracts.artefacts.chunk import digest_ids
 from libs.contracts.events import DocumentEmbedded, DocumentPublished
 from libs.runtime.catalog.documents import RevisionRecord
-from libs.runtime.index.port import Digest
+from libs.runtime.chunkfile import slices
+from libs.runtime.index.port import Digest, Vectors
 from libs.runtime.inference.port import Embedder
 from libs.runtime.work import Work
 from services.indexer.deps import Deps
 from services.indexer.parity import held_chunks, prove
+
+KEYS = 2_000
 
 
 async def embed_published(
@@ -50,10 +53,8 @@ async def embed_revision(deps: Deps, namespace: str, revn: int, work: Work) -> s
     ids = [chunk_id for chunk_id, _, _ in texts]
     expected = Digest(len(ids), digest_ids(ids))
     if await index.vector_digest(namespace, revn, embedder.model) != expected:
-        by_hash = {key: text for _, key, text in texts}
-        known = await _vectors(deps, embedder, namespace, by_hash, work)
-        matrix = np.frombuffer(b"".join(known[key] for _, key, _ in texts), np.float32)
-        vectors = matrix.reshape(len(texts), embedder.dimension)
+        vectors = await _vectors(deps, embedder, namespace, texts, work)
+        work.check()
         await index.write_vectors(namespace, revn, embedder.model, ids, vectors)
     found = await index.vector_digest(namespace, revn, embedder.model)
     prove(revn, held_chunks("dense channel", expected, found))
@@ -61,27 +62,38 @@ async def embed_revision(deps: Deps, namespace: str, revn: int, work: Work) -> s
 
 
 async def _vectors(
-    deps: Deps, embedder: Embedder, namespace: str, by_hash: dict[str, str], work: Work
-) -> dict[str, bytes]:
-    """A vector for each text, from the cache or the embedder; new ones are cached, a batch
-    at a time, so that a run that is killed need not begin again."""
+    deps: Deps, embedder: Embedder, namespace: str, texts: list[tuple[str, str, str]], work: Work
+) -> Vectors:
+    """A row for each text, from the cache or the embedder; new ones are cached, a batch at a
+    time, so that a run that is killed need not begin again.
+
+    Documents take turns, a batch each: a long one holds up nobody.
+    """
     chunks, size = deps.stores.catalog.chunks, deps.settings.indexer_embed_batch
-    cached = await chunks.cached_vectors(namespace, embedder.model, list(by_hash))
-    known = {key: data for key, data in cached.items() if len(data) == 4 * embedder.dimension}
-    missing = sorted(
-        (key for key in by_hash if key not in known), key=lambda key: (len(by_hash[key]), key)
-    )
-    for start in range(0, len(missing), size):
+    rows: dict[str, list[int]] = {}
+    for row, (_, key, _) in enumerate(texts):
+        rows.setdefault(key, []).append(row)
+    vectors = np.empty((len(texts), embedder.dimension), np.float32)
+    missing: list[str] = []
+    for keys in slices(rows, KEYS):
         work.check()
-        keys = missing[start : start + size]
-        vectors = await embedder.embed_passages([by_hash[key] for key in keys])
-        fresh = {
-            key: np.ascontiguousarray(vector, np.float32).tobytes()
-            for key, vector in zip(keys, vectors, strict=True)
-        }
+        cached = await chunks.cached_vectors(namespace, embedder.model, keys)
+        for key in keys:
+            data = cached.get(key, b"")
+            if len(data) == 4 * embedder.dimension:
+                vectors[rows[key]] = np.frombuffer(data, np.float32)
+            else:
+                missing.append(key)
+    missing.sort(key=lambda key: (len(texts[rows[key][0]][2]), key))
+    for keys in slices(missing, size):
+        work.check()
+        async with deps.embedding:
+            made = await embedder.embed_passages([texts[rows[key][0]][2] for key in keys])
+        for key, vector in zip(keys, np.asarray(made, np.float32), strict=True):
+            vectors[rows[key]] = vector
+        fresh = {key: vectors[rows[key][0]].tobytes() for key in keys}
         await chunks.cache_vectors(namespace, embedder.model, fresh)
-        known |= fresh
-    return known
+    return vectors
 
 
 async def _kept(deps: Deps, event: DocumentPublished) -> RevisionRecord | None:

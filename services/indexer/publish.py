@@ -10,14 +10,15 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from libs.contracts.artefacts.chunk import Chunks, digest_ids
+from libs.contracts.artefacts.chunk import digest_ids
 from libs.contracts.artefacts.manifest import Manifest
 from libs.contracts.artefacts.nav import DocNav
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.events import DocumentChunked, DocumentPublished, JobEvent, RevisionSuperseded
 from libs.contracts.faults import Code, StaleFault
-from libs.runtime.artefacts import load_json
+from libs.runtime.artefacts import load_chunks, load_json
 from libs.runtime.catalog.documents import Flip, RevisionRecord
+from libs.runtime.chunkfile import ChunkFile
 from libs.runtime.corpus import write_document_file
 from libs.runtime.graph.port import GraphNode
 from libs.runtime.index.port import Digest
@@ -25,7 +26,7 @@ from libs.runtime.keys import revision_prefix
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.work import Work
 from services.indexer.deps import Deps
-from services.indexer.documents import index_documents
+from services.indexer.documents import index_slices
 from services.indexer.embed import embed_revision
 from services.indexer.linking import link
 from services.indexer.parity import Held, held_chunks, prove
@@ -37,18 +38,15 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class Loaded:
-    """The artefacts of a revision that are published."""
+    """The artefacts of a revision that are published; `digest` is over the chunk ids."""
 
-    chunks: Chunks
+    chunks: ChunkFile
+    digest: Digest
     nav: DocNav
-    manifest: Manifest
-    profile: Profile
-
-    @property
-    def digest(self) -> Digest:
-        """Count and digest of the chunk ids."""
-        ids = [chunk.chunk_id for chunk in self.chunks.chunks]
-        return Digest(len(ids), digest_ids(ids))
+    keywords: frozenset[str]
+    counts: dict[str, int]
+    format: str
+    inferred: dict[str, str | int]
 
 
 async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
@@ -60,6 +58,8 @@ async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
     revision = await _revision(deps, event)
     if revision is None:
         raise StaleFault(Code.ERASED, f"the document {event.document_id} is not there any more")
+    if revision.state == "collected":
+        raise StaleFault(Code.SUPERSEDED, f"revision {event.revision} is published and collected")
     if revision.state == "published":
         version = await deps.stores.catalog.documents.corpus_version(event.namespace)
     else:
@@ -90,10 +90,10 @@ async def _stage_and_flip(
     expected = Digest(event.chunk_count, event.chunk_digest)
     prove(revn, held_chunks("file chunks.json", expected, loaded.digest))
     work.check()
-    await stores.catalog.chunks.stage(revn, loaded.chunks.chunks, loaded.nav.root)
+    await stores.catalog.chunks.stage(revn, loaded.chunks, loaded.nav.root, work.check)
     work.check()
     held, winners = await _both(
-        _index_and_link(deps, event, revn, loaded), promote(stores.objects, event, work)
+        _index_and_link(deps, event, revn, loaded, work), promote(stores.objects, event, work)
     )
     catalog = held_chunks("catalog", expected, await stores.catalog.chunks.digest(revn))
     prove(revn, catalog, *held)
@@ -108,9 +108,9 @@ async def _stage_and_flip(
             revision=event.revision,
             job_id=event.job_id,
             artefacts=winners,
-            counts=_counts(loaded),
-            format=loaded.profile.format,
-            inferred=dict(loaded.profile.inferred),
+            counts=loaded.counts,
+            format=loaded.format,
+            inferred=loaded.inferred,
             dense_model=dense,
             expected_digest=event.chunk_digest,
         )
@@ -130,33 +130,50 @@ async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
 
 async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
     refs = event.artefacts
-    chunks, nav, manifest, profile = await asyncio.gather(
-        load_json(objects, refs["chunks.json"], Chunks),
+    chunks = await load_chunks(objects, refs["chunks.json"])
+    ids = await asyncio.to_thread(chunks.ids)
+    nav, manifest, profile = await asyncio.gather(
         load_json(objects, refs["doc_nav.json"], DocNav),
         load_json(objects, refs["manifest.json"], Manifest),
         load_json(objects, refs["profile.json"], Profile),
     )
-    return Loaded(chunks, nav, manifest, profile)
+    return Loaded(
+        chunks=chunks,
+        digest=Digest(len(ids), digest_ids(ids)),
+        nav=nav,
+        keywords=frozenset(manifest.keywords),
+        counts={**manifest.statistics.model_dump(), "pages": profile.page_count},
+        format=profile.format,
+        inferred=dict(profile.inferred),
+    )
 
 
 async def _index_and_link(
-    deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded
+    deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded, work: Work
 ) -> tuple[Held, Held]:
     """Write the lexical channels, unless a run before this one did, then the graph."""
     index, expected = deps.stores.index, loaded.digest
     if await index.digest(event.namespace, revn) != expected:
-        documents = await asyncio.to_thread(
-            index_documents,
-            loaded.chunks.chunks,
-            title=loaded.nav.title,
-            file_name=event.file_name,
-            tokenize=deps.tokenize,
-        )
-        await index.write(event.namespace, revn, documents)
+        await _write_index(deps, event, revn, loaded, work)
     found = await index.digest(event.namespace, revn)
-    node = GraphNode(revn, event.document_id, frozenset(loaded.manifest.keywords))
+    work.check()
+    node = GraphNode(revn, event.document_id, loaded.keywords)
     graph = await link(deps.stores.graph, event.namespace, node)
     return held_chunks("search index", expected, found), graph
+
+
+async def _write_index(
+    deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded, work: Work
+) -> None:
+    """A slice at a time, so that a long document holds up nobody."""
+    documents = index_slices(
+        loaded.chunks, title=loaded.nav.title, file_name=event.file_name, tokenize=deps.tokenize
+    )
+    write = deps.stores.index.write
+    while (some := await asyncio.to_thread(next, documents, None)) is not None:
+        work.check()
+        await write(event.namespace, revn, some)
+        write = deps.stores.index.append
 
 
 async def _revision(deps: Deps, event: DocumentChunked) -> RevisionRecord | None:
@@ -187,10 +204,6 @@ def _ended_without_flip(event: DocumentChunked, outcome: str) -> JobEvent:
         return RevisionSuperseded(**_identity(event))
     code = Code.ERASED if outcome == "erased" else Code.CANCELLED
     raise StaleFault(code, f"the job {event.job_id} is {outcome}")
-
-
-def _counts(loaded: Loaded) -> dict[str, int]:
-    return {**loaded.manifest.statistics.model_dump(), "pages": loaded.profile.page_count}
 
 
 def _identity(event: JobEvent) -> dict[str, object]:

@@ -9,7 +9,9 @@ class Settings(Shared):
     """How many at once, how much is kept."""
 
     indexer_workers: int = Field(
-        default=4, ge=1, description="revisions that one indexer publishes at the same time"
+        default=4,
+        ge=1,
+        description="revisions that one indexer publishes, and embeds, at the same time",
     )
     indexer_keep_revisions: int = Field(
         default=2, ge=1, description="published revisions of a document that are kept for rollback"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,8 +29,14 @@ class Chunks:
         self.roots: dict[int, NavSection] = {}
         self.cache: dict[tuple[str, str, str], bytes] = {}
 
-    async def stage(self, revn: int, chunks: list[Chunk], root: NavSection) -> None:
-        self.rows[revn], self.roots[revn] = chunks, root
+    async def stage(
+        self,
+        revn: int,
+        chunks: Iterable[Chunk],
+        root: NavSection,
+        moved: Callable[[], None] | None = None,
+    ) -> None:
+        self.rows[revn], self.roots[revn] = list(chunks), root
 
     async def digest(self, revn: int) -> Digest:
         return digest_of([c.chunk_id for c in self.rows.get(revn, [])])

@@ -30,7 +30,9 @@ class Objects:
         body = self.data[key]
         return ObjectInfo(key, len(body), hashlib.sha256(body).hexdigest())
 
-    async def put(self, key: str, data: bytes, **_: Any) -> ObjectInfo:
+    async def put(self, key: str, data: bytes | AsyncIterator[bytes], **_: Any) -> ObjectInfo:
+        if not isinstance(data, bytes):
+            data = b"".join([piece async for piece in data])
         self.data[key] = data
         return self._info(key)
 

@@ -1,5 +1,6 @@
 """The chunks and sections of revisions, as search hydrates and parity counts them."""
 
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from libs.contracts.artefacts.chunk import Chunk
@@ -10,13 +11,21 @@ from libs.runtime.index.port import Digest
 class ChunkStore(Protocol):
     """Rows are invisible to search until their revision is flipped to."""
 
-    async def stage(self, revn: int, chunks: list[Chunk], root: NavSection) -> None:
+    async def stage(
+        self,
+        revn: int,
+        chunks: Iterable[Chunk],
+        root: NavSection,
+        moved: Callable[[], None] | None = None,
+    ) -> None:
         """Make the revision's chunk and section rows exactly these; idempotent.
 
-        Large revisions are written in several transactions; a later call for the revision
-        takes it over from one that is still writing. Raises `StaleFault` when the revision
-        is not (or no longer) to be written: erased, ended, published with other chunks,
-        or taken over.
+        `chunks` may be iterated more than once and MUST NOT be held whole when there are
+        many. Large revisions are written in several transactions, `moved` being called
+        before each (what it raises ends the staging); a later call for the revision takes
+        it over from one that is still writing, which raises `TakenOverFault`. Raises
+        `StaleFault` when the revision is not (or no longer) to be written: erased, ended,
+        or published with other chunks.
         """
         ...
 

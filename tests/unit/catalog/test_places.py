@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from libs.contracts.artefacts import ChunkMetadata
 from libs.runtime.catalog.sql.places import MAX_CHUNKS, place_of, place_parts
-from libs.runtime.catalog.sql.staging import rows_of
+from libs.runtime.catalog.sql.staging import survey
 from tests.support.catalogs import chunks, tree
 
 REVN = st.integers(1, 2**31)
@@ -22,15 +22,15 @@ def test_places_sort_as_revision_and_order(one: tuple[int, int], two: tuple[int,
 def test_an_order_that_has_no_place_is_refused(order: int) -> None:
     (one,) = chunks("a")
     with pytest.raises(ValueError, match=str(MAX_CHUNKS)):
-        rows_of(1, [one.model_copy(update={"order": order})], tree())
+        survey(1, [one.model_copy(update={"order": order})], tree())
 
 
 def test_the_digest_of_staged_rows_is_of_everything_but_their_sequence() -> None:
     pieces = chunks("a", "b")
-    staged = rows_of(1, pieces, tree("One"))
-    assert rows_of(1, pieces[::-1], tree("One")).digest == staged.digest
+    staged = survey(1, pieces, tree("One"))
+    assert survey(1, pieces[::-1], tree("One")).digest == staged.digest
     moved = ChunkMetadata(length=1, tokens=1, content_hash="h", page_numbers=[2])
     changed = [pieces[0].model_copy(update={"metadata": moved}), pieces[1]]
-    assert rows_of(1, changed, tree("One")).digest != staged.digest
-    assert rows_of(1, pieces, tree("Two")).digest != staged.digest
-    assert rows_of(1, changed, tree()).id_digest == staged.id_digest
+    assert survey(1, changed, tree("One")).digest != staged.digest
+    assert survey(1, pieces, tree("Two")).digest != staged.digest
+    assert survey(1, changed, tree()).id_digest == staged.id_digest

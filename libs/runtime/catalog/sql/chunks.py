@@ -1,6 +1,6 @@
 """Chunks, sections and cached vectors in SQL."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -157,9 +157,15 @@ class SqlChunks:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def stage(self, revn: int, chunks: list[Chunk], root: NavSection) -> None:
+    async def stage(
+        self,
+        revn: int,
+        chunks: Iterable[Chunk],
+        root: NavSection,
+        moved: Callable[[], None] | None = None,
+    ) -> None:
         """See the port."""
-        await staging.stage(self._database, revn, chunks, root)
+        await staging.stage(self._database, revn, chunks, root, moved)
 
     async def digest(self, revn: int) -> Digest:
         """See the port."""

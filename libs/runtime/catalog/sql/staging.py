@@ -8,7 +8,7 @@ so that staging the same again writes nothing: rows that readers see are never t
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from libs.runtime.catalog.sql.schema import (
     same_document,
     section,
 )
+from libs.runtime.chunkfile import slices
 
 BATCH = 500
 
@@ -43,18 +44,20 @@ _REMOVE_CHUNKS = delete(chunk).where(chunk.c.revn == bindparam("this"))
 _REMOVE_SECTIONS = delete(section).where(section.c.revn == bindparam("this"))
 _NOT_STAGED: dict[str, Any] = {"stage_digest": None, "chunk_digest": None, "chunk_count": 0}
 
-_Rows = list[dict[str, Any]]
+_Row = dict[str, Any]
+_Rows = list[_Row]
 
 
 @dataclass(frozen=True)
 class Staged:
-    """The rows of a revision; `digest` is over all of them, `id_digest` over chunk ids."""
+    """What is to be staged of a revision: `digest` is over all its rows, `id_digest` over its
+    chunk ids. `rows` are those of chunks and of sections when they are few."""
 
     revn: int
-    chunks: _Rows
-    sections: _Rows
+    count: int
     digest: str
     id_digest: str
+    rows: tuple[_Rows, _Rows] | None
 
 
 def embedding_text(path: str, content: str) -> str:
@@ -67,20 +70,35 @@ def embedding_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def rows_of(revn: int, chunks: list[Chunk], root: NavSection) -> Staged:
-    """The rows to write; `ValueError` when an id or an order stands twice, or is none."""
-    ids = [one.chunk_id for one in chunks]
-    if len(set(ids)) < len(ids) or len({one.order for one in chunks}) < len(ids):
+def survey(revn: int, chunks: Iterable[Chunk], root: NavSection) -> Staged:
+    """Reads all once; `ValueError` when an id or an order stands twice, or is none."""
+    ids: list[str] = []
+    stamps: dict[int, bytes] = {}
+    kept: _Rows = []
+    for one in chunks:
+        row = _chunk_row(revn, one)
+        stamps[one.order] = _stamp(row)
+        ids.append(one.chunk_id)
+        if len(kept) <= BATCH:
+            kept.append(row)
+    if len(set(ids)) < len(ids) or len(stamps) < len(ids):
         raise ValueError(f"chunks of revision {revn} repeat an id or an order")
-    chunk_rows = [_chunk_row(revn, one) for one in sorted(chunks, key=lambda one: one.order)]
-    section_rows = list(_section_rows(revn, root))
-    state = hashlib.sha256()
-    for row in (*chunk_rows, *section_rows):
-        state.update(f"{row.get('parent')}\x1f{row['body']}\x1e".encode())
-    return Staged(revn, chunk_rows, section_rows, state.hexdigest(), digest_ids(ids))
+    state = hashlib.sha256(b"".join(stamps[order] for order in sorted(stamps)))
+    sections: _Rows = []
+    for row in _section_rows(revn, root):
+        state.update(_stamp(row))
+        if len(sections) <= BATCH:
+            sections.append(row)
+    few = len(kept) + len(sections) <= BATCH
+    rows = (kept, sections) if few else None
+    return Staged(revn, len(ids), state.hexdigest(), digest_ids(ids), rows)
 
 
-def _chunk_row(revn: int, one: Chunk) -> dict[str, Any]:
+def _stamp(row: _Row) -> bytes:
+    return hashlib.sha256(f"{row.get('parent')}\x1f{row['body']}".encode()).digest()
+
+
+def _chunk_row(revn: int, one: Chunk) -> _Row:
     path = " > ".join(one.path).replace("\0", "")
     return {
         "place": place_of(revn, one.order),
@@ -94,7 +112,7 @@ def _chunk_row(revn: int, one: Chunk) -> dict[str, Any]:
     }
 
 
-def _section_rows(revn: int, root: NavSection) -> Iterator[dict[str, Any]]:
+def _section_rows(revn: int, root: NavSection) -> Iterator[_Row]:
     waiting: list[tuple[NavSection, int | None]] = [(root, None)]
     place = 0
     while waiting:
@@ -111,26 +129,45 @@ def _section_rows(revn: int, root: NavSection) -> Iterator[dict[str, Any]]:
         place += 1
 
 
-async def stage(database: Database, revn: int, chunks: list[Chunk], root: NavSection) -> None:
+async def stage(
+    database: Database,
+    revn: int,
+    chunks: Iterable[Chunk],
+    root: NavSection,
+    moved: Callable[[], None] | None = None,
+) -> None:
     """See `ChunkStore.stage`."""
-    staged = await asyncio.to_thread(rows_of, revn, chunks, root)
+    moved = moved or _nothing
+    staged = await asyncio.to_thread(survey, revn, chunks, root)
     token = secrets.token_hex(8)
-    if len(staged.chunks) + len(staged.sections) <= BATCH:
-        await database.write(_stage_at_once, staged, token)
+    moved()
+    if staged.rows is not None:
+        await database.write(_stage_at_once, staged, *staged.rows, token)
     elif await database.write(_begin_stage, staged, token):
-        await remove_chunks(database, [revn], token)
-        for table, rows in ((chunk, staged.chunks), (section, staged.sections)):
-            for start in range(0, len(rows), BATCH):
-                await database.write(_put, table, revn, token, rows[start : start + BATCH])
+        await remove_chunks(database, [revn], token, moved)
+        for table, rows in (
+            (chunk, (_chunk_row(revn, one) for one in chunks)),
+            (section, _section_rows(revn, root)),
+        ):
+            batches = slices(rows, BATCH)
+            while (batch := await asyncio.to_thread(next, batches, None)) is not None:
+                moved()
+                await database.write(_put, table, revn, token, batch)
         await database.write(_end_stage, staged, token)
 
 
-def _stage_at_once(connection: Connection, staged: Staged, token: str) -> None:
+def _nothing() -> None:
+    return None
+
+
+def _stage_at_once(
+    connection: Connection, staged: Staged, chunks: _Rows, sections: _Rows, token: str
+) -> None:
     if _begin_stage(connection, staged, token):
         connection.execute(_REMOVE_CHUNKS, {"this": staged.revn})
         connection.execute(_REMOVE_SECTIONS, {"this": staged.revn})
-        _insert(connection, chunk, staged.chunks)
-        _insert(connection, section, staged.sections)
+        _insert(connection, chunk, chunks)
+        _insert(connection, section, sections)
         _end_stage(connection, staged, token)
 
 
@@ -178,22 +215,28 @@ def _end_stage(connection: Connection, staged: Staged, token: str) -> None:
             "stage_token": None,
             "stage_digest": staged.digest,
             "chunk_digest": staged.id_digest,
-            "chunk_count": len(staged.chunks),
+            "chunk_count": staged.count,
         },
     )
     if ended.rowcount != 1:
         raise _taken_over(staged.revn)
 
 
-async def remove_chunks(database: Database, revns: list[int], token: str | None = None) -> int:
+async def remove_chunks(
+    database: Database,
+    revns: list[int],
+    token: str | None = None,
+    moved: Callable[[], None] = _nothing,
+) -> int:
     """Remove chunks and sections of these revisions, in batches; how many chunks went.
 
-    With a token, only while its writer has the revision.
+    With a token, only while its writer has the revision; `moved` is called after each batch.
     """
     gone = 0
     for revn in revns:
         while batch := await database.write(_clear, revn, token):
             gone += batch
+            moved()
     return gone
 
 

@@ -1,0 +1,72 @@
+"""`chunks.json` in slices: written piece by piece, read one chunk at a time.
+
+The bytes are those of `canonical_json` over `Chunks`, whichever way they are made. A chunk's
+first key is `chunk_id` and no other object has that key, and a quote within a string is
+escaped, so the text that opens a chunk stands nowhere else.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+import orjson
+
+from libs.contracts.artefacts.chunk import Chunk, Chunks
+
+T = TypeVar("T")
+
+SLICE = 500
+_HEAD = b'{"chunks":['
+_TAIL = b'],"schema_version":1}\n'
+_OPENS = b'{"chunk_id":"'
+
+
+def slices(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items in lists of `size`, the last one shorter; none when there are no items."""
+    iterator = iter(items)
+    while some := list(islice(iterator, size)):
+        yield some
+
+
+async def encode_chunks(chunks: Iterable[Chunk]) -> AsyncIterator[bytes]:
+    """The file, a slice of chunks at a time."""
+    before = _HEAD
+    for some in slices(chunks, SLICE):
+        data = [orjson.dumps(c.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS) for c in some]
+        yield before + b",".join(data)
+        before = b","
+    yield (_TAIL if before == b"," else before + _TAIL)
+
+
+class ChunkFile(Iterable[Chunk]):
+    """The chunks of a file, validated as they are read; can be iterated again and again.
+
+    Only the file's bytes and the chunk that is read are in memory.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._canonical = data.startswith(_HEAD) and data.endswith(_TAIL)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        if not self._canonical:
+            yield from Chunks.model_validate_json(self._data).chunks
+            return
+        for piece in self._pieces():
+            yield Chunk.model_validate_json(piece)
+
+    def ids(self) -> list[str]:
+        """The chunk ids, in order."""
+        if not self._canonical:
+            return [chunk.chunk_id for chunk in self]
+        start = len(_OPENS)
+        return [piece[start : piece.index(b'"', start)].decode() for piece in self._pieces()]
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The bytes of one chunk after the other."""
+        start, end = len(_HEAD), len(self._data) - len(_TAIL)
+        while start < end:
+            following = self._data.find(b"," + _OPENS, start)
+            stop = end if following < 0 else following
+            yield self._data[start:stop]
+            start = stop + 1
