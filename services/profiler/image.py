@@ -3,8 +3,12 @@
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from libs.contracts.faults import Code, DocumentFault
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 EXIF_DATE = 0x0132
 
@@ -30,11 +34,12 @@ def look_at_image(path: Path, max_pixels: int) -> ImageLook:
             warnings.simplefilter("ignore")
             Image.MAX_IMAGE_PIXELS = None
             with Image.open(path) as image:
-                if image.width * image.height > max_pixels:
+                most = max_pixels // _copies(image)
+                if image.width * image.height > most:
                     raise DocumentFault(
                         Code.TOO_LARGE,
-                        f"the image has {image.width} × {image.height} pixels; "
-                        f"at most {max_pixels // 1_000_000} million are read",
+                        f"the image has {image.width} × {image.height} pixels; at most "
+                        f"{most // 1_000_000} million of this kind are read, scale it down",
                     )
                 image.load()
                 created = image.getexif().get(EXIF_DATE)
@@ -44,3 +49,10 @@ def look_at_image(path: Path, max_pixels: int) -> ImageLook:
         raise DocumentFault(
             Code.UNREADABLE, f"the image is damaged or truncated ({type(error).__name__})"
         ) from None
+
+
+def _copies(image: "Image.Image") -> int:
+    """How many whole pictures the decoder holds at once: it bounds what fits into memory."""
+    if image.format == "WEBP":
+        return 3
+    return 2 if image.info.get("progressive") else 1

@@ -38,13 +38,15 @@ _MACHINE_TITLE = re.compile(
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is looked at; pages of a PDF over `shard_over` are cut into shards."""
+    """What is looked at; pages of a PDF over `shard_over` are cut into shards of `shard_pages`,
+    scans, each page of which takes seconds to read, into shards of `scanned_pages`."""
 
     max_pages: int = 20_000
     shard_over: int = 200
     shard_pages: int = 100
     max_archive_mb: int = 1024
     max_megapixels: int = 120
+    scanned_pages: int = 20
 
 
 @dataclass
@@ -88,7 +90,10 @@ def profile_file(
     if found.format == "pdf":
         pdf = look_at_pdf(path, bounds.max_pages, progress)
         look = _Look(_pdf_metadata(pdf.metadata), pdf.sample, pdf.page_count, pdf.kind)
-        shards = plan(pdf.page_count, bounds.shard_over, bounds.shard_pages)
+        over, size = bounds.shard_over, bounds.shard_pages
+        if pdf.kind == "scanned":
+            over = size = min(bounds.scanned_pages, size)
+        shards = plan(pdf.page_count, over, size)
         profile = profile.model_copy(update={"outline": pdf.outline, "shards": shards})
     else:
         look = _look(path, found, bounds)

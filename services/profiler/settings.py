@@ -31,6 +31,9 @@ class Settings(settings.Settings):
     )
     shard_over_pages: int = Field(default=200, ge=1, description="pages from which a PDF is cut")
     shard_pages: int = Field(default=100, ge=1, description="pages of one shard")
+    shard_scanned_pages: int = Field(
+        default=20, ge=1, description="pages of one shard of a PDF that is a scan"
+    )
     max_pages: int = Field(default=20_000, ge=1, description="most pages of a PDF")
     max_archive_mb: int = Field(
         default=1024, ge=1, description="most that an office file or archive may hold, unpacked"
@@ -56,6 +59,7 @@ class Settings(settings.Settings):
             self.shard_pages,
             self.max_archive_mb,
             self.max_megapixels,
+            self.shard_scanned_pages,
         )
 
     def scratch(self) -> Path:

@@ -200,6 +200,24 @@ def test_docx_automatic_chapter_numbers_without_styles_are_headings():
     assert parsed.outline() == [(1, "제1장 총칙"), (2, "제1조 목적"), (2, "제2조 적용 범위")]
 
 
+@pytest.mark.parametrize("size", [(30_000, 20_000), (8_000, 7_000)])
+def test_a_docx_loses_a_bomb_among_its_pictures_and_nothing_else(size):
+    bomb = io.BytesIO()
+    Image.new("1", size).save(bomb, "PNG")
+    bomb.seek(0)
+    document = Document()
+    document.add_heading("Report", 1)
+    document.add_picture(_picture())
+    document.add_picture(bomb)
+    document.add_paragraph("After the bomb.")
+    parsed = parse_bytes(_saved(document), "docx")
+    assert parsed.kinds() == ["heading", "image", "paragraph"]
+    found = parsed.findings["image_too_large"]
+    assert (found.detail, found.severity) == (
+        "pictures of over 50 million pixels were left out", "warning",
+    )  # fmt: skip
+
+
 def test_pptx_one_section_a_slide():
     deck = Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[1])

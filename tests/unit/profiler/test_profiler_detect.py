@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from libs.contracts.faults import Code, DocumentFault
 from libs.contracts.tokens import safe_file_name
@@ -242,6 +243,33 @@ def test_too_many_pages_or_pixels(tmp_path: Path) -> None:
     )
     huge = header + b"\x00\x00\x00\x00" + documents.png()[33:]
     assert fault(tmp_path, huge, "a.png").code in (Code.TOO_LARGE, Code.UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "most"),
+    [("PNG", {}, 6), ("JPEG", {}, 6), ("JPEG", {"progressive": True}, 3), ("WEBP", {}, 2)],
+)
+def test_an_image_may_be_as_large_as_its_decoder_can_hold(
+    tmp_path: Path, kind: str, more: dict[str, bool], most: int
+) -> None:
+    for height, fits in ((1000 * most, True), (1000 * most + 1, False)):
+        out = io.BytesIO()
+        Image.new("RGB", (1000, height)).save(out, kind, **more)
+        if fits:
+            profile(tmp_path, out.getvalue(), "a", max_megapixels=6)
+        else:
+            found = fault(tmp_path, out.getvalue(), "a", max_megapixels=6)
+            assert found.code is Code.TOO_LARGE
+            assert f"at most {most} million" in found.detail
+
+
+def test_scans_are_cut_into_short_shards(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    pages = [Image.new("L", (60, 80), shade) for shade in range(50, 95)]
+    pages[0].save(out, "PDF", save_all=True, append_images=pages[1:])
+    found = profile(tmp_path, out.getvalue(), "scan.pdf")
+    assert found.kind == "scanned"
+    assert [(s.first, s.last) for s in found.shards] == [(1, 20), (21, 40), (41, 45)]
 
 
 def test_a_huge_name_is_no_obstacle(tmp_path: Path) -> None:
