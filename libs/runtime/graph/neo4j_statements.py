@@ -1,0 +1,81 @@
+"""Cypher of the graph store. Values are parameters; no text is ever put into a statement.
+
+`(:Revision {key, namespace, revn, document_id, keywords})` is a node of the port, its key
+unique. `(:Revision)-[:HAS]->(:Keyword {key})` finds candidates; the key is a hash of namespace
+and word, so keywords of any length are found and nothing joins two namespaces.
+`(:Revision)-[:SHARES {score, shared}]-(:Revision)` is an edge, once, from the smaller revn.
+"""
+
+CONSTRAINTS = (
+    "CREATE CONSTRAINT groundwire_revision IF NOT EXISTS FOR (r:Revision) REQUIRE r.key IS UNIQUE",
+    "CREATE CONSTRAINT groundwire_keyword IF NOT EXISTS FOR (k:Keyword) REQUIRE k.key IS UNIQUE",
+)
+
+# The node is locked first: whoever writes the same one waits here.
+PUT_NODE = """
+MERGE (r:Revision {key: $key})
+SET r.namespace = $namespace, r.revn = $revn, r.document_id = $document_id, r.keywords = $keywords
+WITH r
+OPTIONAL MATCH (r)-[old:SHARES|HAS]-()
+DELETE old
+"""
+
+# A keyword is locked before it is joined, so that it cannot be swept away meanwhile.
+PUT_KEYWORDS = """
+MATCH (r:Revision {key: $key})
+UNWIND $words AS word
+MERGE (k:Keyword {key: word})
+SET k.used = true
+CREATE (r)-[:HAS]->(k)
+"""
+
+PUT_EDGES = """
+UNWIND $edges AS edge
+MATCH (a:Revision {key: edge.a}), (b:Revision {key: edge.b})
+MERGE (a)-[e:SHARES]->(b)
+SET e.score = edge.score, e.shared = edge.shared
+"""
+
+KEYWORDS_OF = """
+UNWIND $keys AS key
+MATCH (:Revision {key: key})-[:HAS]->(k:Keyword)
+RETURN DISTINCT k.key AS word ORDER BY word
+"""
+
+SWEEP_KEYWORDS = """
+UNWIND $words AS word
+MATCH (k:Keyword {key: word})
+SET k.used = true
+WITH k WHERE NOT EXISTS { (k)<-[:HAS]-() }
+DELETE k
+"""
+
+REMOVE = """
+UNWIND $keys AS key
+MATCH (r:Revision {key: key})
+DETACH DELETE r
+RETURN count(r) AS gone
+"""
+
+CANDIDATES = """
+UNWIND $words AS word
+MATCH (:Keyword {key: word})<-[:HAS]-(r:Revision)
+WITH r, count(*) AS shared
+WHERE shared >= $minimum
+RETURN r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords
+ORDER BY shared DESC, revn
+LIMIT $limit
+"""
+
+NEIGHBOURS = """
+MATCH (:Revision {key: $key})-[e:SHARES]-(other:Revision)
+RETURN other.revn AS revn, other.document_id AS document_id, e.score AS score, e.shared AS shared
+ORDER BY score DESC, revn
+LIMIT $limit
+"""
+
+DIGEST = """
+MATCH (r:Revision {key: $key})
+OPTIONAL MATCH (r)-[:SHARES]-(other:Revision)
+RETURN other.revn AS revn
+"""
