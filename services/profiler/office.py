@@ -30,6 +30,20 @@ _FIELDS = {
     "creation-date": "created",
     "language": "language",
 }
+TEMPLATE_DATES = frozenset(
+    {
+        "2013-12-23T23:15:00Z",  # python-docx
+        "2013-01-27T09:14:16Z",  # python-pptx
+        "2006-09-16T00:00:00Z",  # Excel 2007 to 2013, and libraries that copied it
+        "2015-06-05T18:17:20Z",  # Excel 2016 and later
+        "2015-06-05T18:19:34Z",
+        "2006-08-16T00:00:00Z",  # PowerPoint 2007 and later
+        "1980-01-01T00:00:00Z",  # the first moment that a ZIP archive can hold
+        "1970-01-01T00:00:00Z",
+    }
+)
+"""When the blank files that generators start from were made: it says nothing of a document."""
+
 _TAGS = re.compile(r"<[^>]*>")
 _SLIDE = re.compile(r"<draw:page[\s>]")
 
@@ -116,4 +130,6 @@ def _metadata(xml: bytes) -> dict[str, str]:
         text = " ".join((element.text or "").split())
         if name and text:
             found.setdefault(name, text)
+    if found.get("created") in TEMPLATE_DATES:
+        del found["created"]
     return found
