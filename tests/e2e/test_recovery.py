@@ -1,7 +1,6 @@
 """kill -9 of any one service in the middle of a batch loses nothing and doubles nothing."""
 
 import os
-import threading
 import time
 
 import pytest
@@ -10,6 +9,8 @@ from tests.support.documents import KOREAN, MARKDOWN, manual_pdf
 from tests.support.stack import Stack, running_stack
 
 VICTIMS = ("gateway", "profiler", "parser", "chunker", "indexer")
+AMID = 12
+"""So many documents are sent before the kill, the rest after it."""
 
 
 def batch() -> dict[str, tuple[str, bytes]]:
@@ -27,27 +28,19 @@ def batch() -> dict[str, tuple[str, bytes]]:
 
 def run(stack: Stack, prefix: str, victim: str | None) -> dict[str, bytes]:
     """Ingest the batch, killing the victim in the middle; the chunks by document."""
-    killer = None
-    if victim is not None:
-        killer = threading.Thread(target=kill_soon, args=(stack, victim))
-        killer.start()
-    jobs = {}
+    jobs: dict[str, str] = {}
     for document_id, (name, data) in batch().items():
         jobs[document_id] = upload_until_taken(stack, name, data, f"{prefix}-{document_id}")
-    if killer is not None:
-        killer.join()
+        if victim is not None and len(jobs) == AMID:
+            wait_through_restarts(stack, jobs["doc-00"])  # every service has work by now
+            pid, _ = stack.services()[victim]
+            os.kill(pid, 9)
     chunks = {}
     for document_id, job_id in jobs.items():
         job = wait_through_restarts(stack, job_id)
         assert job["state"] == "published", job
         chunks[document_id] = stack.get(f"/documents/{prefix}-{document_id}/chunks").content
     return chunks
-
-
-def kill_soon(stack: Stack, victim: str) -> None:
-    time.sleep(0.4)
-    pid, _ = stack.services()[victim]
-    os.kill(pid, 9)
 
 
 def upload_until_taken(stack: Stack, name: str, data: bytes, document_id: str) -> str:

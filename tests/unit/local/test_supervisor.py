@@ -49,8 +49,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     yield begin
     for process in running:
-        process.kill()
-        process.wait()
+        process.terminate()  # a killed one could not end what its services left behind
+        try:
+            process.wait(timeout=10)
+        finally:
+            process.kill()
+            process.wait()
+    pids = {int(line.split()[0]) for f in tmp_path.glob("*.starts") for line in f.open()}
+    assert not [pid for pid in pids if alive(pid)], "the tests of the supervisor leave processes"
 
 
 def starts(folder: Path, name: str) -> list[tuple[int, float]]:

@@ -118,21 +118,20 @@ async def test_only_a_child_that_turns_pages_outlives_the_stall_limit(
 async def test_a_hanging_child_makes_no_progress_and_a_spinning_one_does(
     sandbox: Sandbox, pids: Path
 ) -> None:
-    for name, moves in (("hang", False), ("spin", True)):
-        work = Work("job")
-        run = asyncio.create_task(call(sandbox, name, work=work, pids=pids / "..", say=""))
-        run.cancel()
-        await asyncio.wait({run})
-        run = asyncio.create_task(call(sandbox, name, work=work, pids=pids))
-        await until(lambda: any(alive(p) for p in pids_in(pids)))
-        work.take_progress()
-        if moves:
-            await until(work.take_progress)
-        else:
-            await asyncio.sleep(0.5)
-            assert not work.take_progress()
+    works = {"hang": Work("job-1"), "spin": Work("job-2")}
+    runs = {
+        asyncio.create_task(call(sandbox, name, work=work, pids=pids))
+        for name, work in works.items()
+    }
+    await until(lambda: sum(alive(p) for p in pids_in(pids)) == len(works))
+    await until(works["spin"].take_progress)
+    works["hang"].take_progress()
+    for _ in range(5):
+        await until(works["spin"].take_progress)
+    assert not works["hang"].take_progress()
+    for work in works.values():
         work.cancel()
-        await asyncio.wait({run})
+    await asyncio.wait(runs)
 
 
 @pytest.mark.parametrize("name", ["eat_memory", "ask_for_the_moon", "fork_and_eat"])
