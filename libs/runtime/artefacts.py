@@ -1,6 +1,8 @@
 """Artefacts to and from the object store: canonical bytes out, verified bytes in."""
 
+import asyncio
 import hashlib
+import io
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -19,6 +21,7 @@ M = TypeVar("M", bound=BaseModel)
 
 JSON_MEDIA_TYPE = "application/json"
 ROWS_MEDIA_TYPE = "application/zstd"
+UNPACK_BYTES = 1 << 20
 
 
 def canonical_json(model: BaseModel) -> bytes:
@@ -40,9 +43,9 @@ def encode_rows(rows: Iterable[Row]) -> bytes:
 
 
 def decode_rows(data: bytes) -> list[Row]:
-    """The rows of `encode_rows`."""
+    """The rows of `encode_rows`; only a piece of the text is unpacked at a time."""
     with zstandard.ZstdDecompressor().stream_reader(data) as reader:
-        return [Row.model_validate_json(line) for line in reader.read().splitlines()]
+        return [Row.model_validate_json(line) for line in io.BufferedReader(reader, UNPACK_BYTES)]
 
 
 def reference_to(info: ObjectInfo) -> ArtefactRef:
@@ -52,8 +55,8 @@ def reference_to(info: ObjectInfo) -> ArtefactRef:
 
 async def save_json(objects: ObjectStore, key: str, model: BaseModel) -> ArtefactRef:
     """Store a model canonically."""
-    info = await objects.put(key, canonical_json(model), media_type=JSON_MEDIA_TYPE)
-    return reference_to(info)
+    data = await asyncio.to_thread(canonical_json, model)
+    return reference_to(await objects.put(key, data, media_type=JSON_MEDIA_TYPE))
 
 
 async def load_json(objects: ObjectStore, ref: ArtefactRef, model: type[M]) -> M:

@@ -50,9 +50,8 @@ class Artefacts:
     hierarchy: Hierarchy
 
     def files(self) -> dict[str, Contract]:
-        """The artefacts by their name inside the revision."""
+        """The artefacts beside `chunks.json` by their name inside the revision."""
         return {
-            "chunks.json": self.chunks,
             "doc_nav.json": self.nav,
             "manifest.json": self.manifest,
             "hierarchy.json": self.hierarchy,

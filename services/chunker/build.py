@@ -96,6 +96,7 @@ def build_chunks(
                 )
             )
             order += 1
+            draft.units = ()
         built.append(SectionChunks(flow.section, chunks, total))
     return built
 
@@ -118,6 +119,7 @@ def _measure(flows: Sequence[Flow], count_many: CountMany) -> list[int]:
 def _draft(flow: Flow, sizes: Sizes, count_many: CountMany) -> list[Draft]:
     """The drafts of a section: each text chunk, then the assets that it embeds."""
     groups = pack(fit(flow.units, sizes.limit, count_many), sizes)
+    flow.units = []
     texts = [_text_draft(group) for group in groups]
     places = [(g, i) for g, group in enumerate(groups) for i, u in enumerate(group) if u.ends]
     following: list[list[Draft]] = [[] for _ in texts] or [[]]

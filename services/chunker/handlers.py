@@ -1,11 +1,14 @@
 """What the chunker does with what it hears."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from libs.contracts.artefacts.chunk import Chunk
 from libs.contracts.artefacts.profile import Profile
+from libs.contracts.artefacts.rows import Row
 from libs.contracts.events import ArtefactRef, DocumentChunked, DocumentParsed
-from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_json
+from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_chunks, save_json
 from libs.runtime.bus import Bus
 from libs.runtime.keys import attempt_key
 from libs.runtime.objects.port import ObjectStore
@@ -30,22 +33,33 @@ class Deps:
 async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
     """Cut the rows of a document into chunks, store what it is found by, and say so."""
     profile = await load_json(deps.objects, event.profile, Profile)
-    data = await load_bytes(deps.objects, event.rows)
-    built = await asyncio.to_thread(_build, deps, event, profile, data, work)
+    rows = await asyncio.to_thread(decode_rows, await load_bytes(deps.objects, event.rows))
+    work.check()
+    built = await asyncio.to_thread(_build, deps, event, profile, rows, work)
+    del rows
     artefacts = {
         "profile.json": event.profile,
         "rows.jsonl.zst": event.rows,
         "diagnostics.json": event.diagnostics,
         **event.assets,
     }
+    work.check()
+    key = attempt_key(event, "chunks.json")
+    artefacts["chunks.json"] = await save_chunks(deps.objects, key, _moving(built, work))
     for name, model in built.files().items():
         work.check()
         artefacts[name] = await save_json(deps.objects, attempt_key(event, name), model)
     await deps.bus.announce(_chunked(event, built, artefacts))
 
 
+def _moving(built: Artefacts, work: Work) -> Iterator[Chunk]:
+    for chunk in built.chunks.chunks:
+        work.check()
+        yield chunk
+
+
 def _build(
-    deps: Deps, event: DocumentParsed, profile: Profile, data: bytes, work: Work
+    deps: Deps, event: DocumentParsed, profile: Profile, rows: list[Row], work: Work
 ) -> Artefacts:
     """The CPU work, off the event loop: a cancel ends it between two batches of texts."""
 
@@ -58,7 +72,7 @@ def _build(
 
     made = Made(event.document_id, event.revision, event.engine, event.versions, deps.sizes)
     hashes = {name: ref.sha256 for name, ref in event.assets.items()}
-    return build_artefacts(profile, decode_rows(data), made, count_many, hashes)
+    return build_artefacts(profile, rows, made, count_many, hashes)
 
 
 def _chunked(

@@ -56,7 +56,11 @@ async def chunked(
     )  # fmt: skip
     await world.objects.put(source_key(NS, document_id, revision, "a.md"), b"source")
     artefacts: dict[str, ArtefactRef] = {}
-    for name, model in {**made.files(), "profile.json": profile("a.md")}.items():
+    for name, model in {
+        **made.files(),
+        "chunks.json": made.chunks,
+        "profile.json": profile("a.md"),
+    }.items():
         artefacts[name] = await save_json(cast(Any, world.objects), attempt_key(event, name), model)
     return event.model_copy(update={"artefacts": artefacts})
 
