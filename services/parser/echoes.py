@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from services.parser.contents import without_page
 from services.parser.formats.numbering import heading_number
 from services.parser.furniture import Edge
 from services.parser.lines import Decision, Line
-from services.parser.outline import forms, without_page
+from services.parser.outline import forms
 
 Demotion = Literal["toc", "page_header", "page_footer"]
 

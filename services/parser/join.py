@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import OutlineEntry, Profile
 from libs.contracts.artefacts.rows import Row
+from services.parser.contents import contents
 from services.parser.echoes import Demotion, chapter_words, echoes
 from services.parser.furniture import Edges
 from services.parser.levels import level_headings
 from services.parser.lines import SHORT, Decision, Line, line_of
-from services.parser.outline import Matches, contents, match
+from services.parser.outline import Matches, match
 
 FLAT_STRUCTURE = "flat_structure"
 STRUCTURED = frozenset(

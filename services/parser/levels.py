@@ -17,6 +17,8 @@ MAX_FONT_LEVEL = 6
 MAX_LEVEL = 12
 SAME_SIZE = 0.05
 """Sizes that differ by less than this share are one."""
+MIN_LISTED = 3
+"""Headings that an outline must name before what it leaves out says something."""
 
 Style = tuple[float, bool]
 
@@ -38,7 +40,50 @@ def level_headings(
     for line in headings:
         if line.index not in known:
             made[line.index] = Decision(styles[_style(line, styles)], "font")
-    return _below_the_truth(headings, decided, made)
+    return _below_the_truth(headings, decided, _unlisted(headings, decided, made, styles))
+
+
+def _unlisted(
+    headings: Sequence[Line],
+    decided: Mapping[int, Decision],
+    made: Mapping[int, Decision],
+    styles: Mapping[Style, int],
+) -> dict[int, Decision]:
+    """Headings that an outline leaves out lie below its levels where they look lesser than all
+    that it lists, and below those that look the same where these are numbered in another way,
+    or where it lists most. The highest level, and what stands before its first heading, stay.
+    """
+    truths = [x for x in headings if x.index in decided]
+    if len(truths) < MIN_LISTED:
+        return dict(made)
+    schemes: dict[Style, Counter[str]] = defaultdict(Counter)
+    for line in truths:
+        schemes[_style(line, styles)][_scheme(line)] += 1
+    left_out = Counter(_style(x, styles) for x in headings if x.index in made)
+    deepest = max(decided[x.index].level for x in truths)
+    least = min(schemes)
+    settled = dict(made)
+    for line in headings:
+        if line.index < truths[0].index or line.index in decided:
+            continue
+        look, scheme, level = _style(line, styles), _scheme(line), made[line.index].level
+        known = schemes.get(look, Counter[str]())
+        if look < least:
+            level = max(level, deepest + 1)
+        elif (
+            styles[look] > 1
+            and known
+            and (scheme not in known or (not scheme and known.total() > left_out[look]))
+        ):
+            level = max(level, styles[look] + 1)
+        settled[line.index] = replace(made[line.index], level=_bounded(level, MAX_LEVEL))
+    return settled
+
+
+def _scheme(line: Line) -> str:
+    """The scheme of the number that a heading begins with; empty for none."""
+    number = heading_number(line.text)
+    return number.scheme if number else ""
 
 
 def _below_the_truth(

@@ -6,21 +6,15 @@ same, with or without the number; two rows that follow each other may be one tit
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.profile import OutlineEntry
 from libs.contracts.artefacts.rows import HeadingEvidence
-from services.parser.formats.numbering import NumberLevels, heading_number
+from services.parser.formats.numbering import heading_number
 from services.parser.lines import Decision, Line, folded
 
-SAME_INDENT = 6.0
-"""Points by which entries of one level in a table of contents may differ on the left."""
-MIN_CONTENTS = 3
-
-_LEADERS = re.compile(
-    r"[\s.·…‥_\-–]{2,}(?P<page>\d{1,5}|[ivxlc]{1,8})\s*$|\s+(?P<last>\d{1,5})\s*$"
-)
+_ROMAN = re.compile(r"^[IVXLC]{1,7}\s+")
 
 
 @dataclass
@@ -98,50 +92,9 @@ class _Text:
 def forms(title: str) -> frozenset[str]:
     """The title folded, with its number and without."""
     found = {folded(title)}
-    number = heading_number(" ".join(title.split()))
-    if number is not None and len(folded(number.title)) > 1:
-        found.add(folded(number.title))
+    line = " ".join(title.split())
+    number = heading_number(line)
+    bare = number.title if number is not None else _ROMAN.sub("", line)
+    if len(folded(bare)) > 1:
+        found.add(folded(bare))
     return frozenset(f for f in found if f)
-
-
-def contents(lines: Iterable[Line]) -> list[OutlineEntry]:
-    """The entries of the document's own table of contents, by its rows of kind `toc`.
-
-    The level of a numbered entry follows its number, else its indent. Printed page numbers
-    are not the file's, so the entries name no page. Under three entries there is none.
-    """
-    entries: list[tuple[str, float]] = []
-    for line in lines:
-        for part in line.text.split("\n") if line.kind == "toc" else ():
-            title = without_page(part)
-            if title is not None:
-                entries.append((title, line.left or 0.0))
-    if len(entries) < MIN_CONTENTS:
-        return []
-    indents = _indents(left for _, left in entries)
-    numbers = NumberLevels()
-    made = []
-    for title, left in entries:
-        number = heading_number(title)
-        level = numbers.level(number) if number else _indent_level(indents, left)
-        made.append(OutlineEntry(level=level, title=title))
-    return made
-
-
-def without_page(text: str) -> str | None:
-    """The title of a line of contents, which ends in a page number; None for any other."""
-    found = _LEADERS.search(text)
-    title = text[: found.start()].strip() if found else ""
-    return title if folded(title) else None
-
-
-def _indents(lefts: Iterable[float]) -> list[float]:
-    steps: list[float] = []
-    for left in sorted(lefts):
-        if not steps or left - steps[-1] > SAME_INDENT:
-            steps.append(left)
-    return steps
-
-
-def _indent_level(steps: Sequence[float], left: float) -> int:
-    return 1 + max(i for i, step in enumerate(steps) if i == 0 or left >= step - 0.5)

@@ -24,8 +24,9 @@ _ENGLISH_UNITS = {
     "article": "article",
 }
 _NUMBER_WORDS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    "thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
+    "(?:(?:twenty|thirty|forty|fifty)[- ]?)?(?:one|two|three|four|five|six|seven|eight|nine)|"
+    "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|"
+    "twenty|thirty|forty|fifty"
 )
 _KOREAN = re.compile(
     r"(?P<marker>제\s{0,2}[0-9]{1,4}\s?(?P<unit>편|부|장|절|관|조)(?:의\s?[0-9]{1,3})?)"

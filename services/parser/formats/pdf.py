@@ -8,6 +8,7 @@ from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_type
 from services.parser.formats.ocr import Reader, as_jpeg, is_blank
 from services.parser.formats.pdf_blocks import join_lines, to_lines
+from services.parser.formats.pdf_contents import take_contents
 from services.parser.formats.pdf_furniture import split_furniture
 from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
@@ -36,6 +37,7 @@ def parse(given: ParseInput) -> ShardResult:
     reader = Reader(given, rows)
     scans = {p.number for p in pages if _is_scan(p)}
     heads, feet = split_furniture(pages)
+    contents = take_contents(pages)
     tables: dict[int, list[Table]] = {}
     for page in pages:
         if page.number not in scans:
@@ -48,6 +50,7 @@ def parse(given: ParseInput) -> ShardResult:
             _scan(given, rows, writer, reader, page)
         else:
             items: list[Area] = [*page.segments, *tables[page.number], *page.pictures]
+            items += [contents[page.number]] if page.number in contents else []
             writer.write(page, reading_order(items))
         _edge(rows, page, "page_footer", feet.get(page.number, ()))
         _aside(rows, page)

@@ -12,15 +12,25 @@ _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]$")
 _ENDS = re.compile(r"[.!?:;。…][\"'”’)\]]*$")
 _NO_SPACE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _LEADER = re.compile(r"(?:[.·…‥]\s?){4,}\s*[\divxlc]{0,5}\s*$", re.IGNORECASE)
+BOLD = 0.9
+"""Share of a line's words, by length, that are bold in a bold line."""
+RUN_IN = 60
+"""Characters of a title that runs in."""
+RUN_IN_GAP = (0.7, 3.0)
+"""White space, in ems, between such a title and its text; LaTeX sets 1."""
 
 
 @dataclass(slots=True)
 class Line(Area):
-    """One line of a column; `em` is the size of most characters, `bold` their majority."""
+    """One line of a column; `em` is the size of most characters, `bold` says nearly all words.
+
+    `runs_in` marks a bold beginning of a line, cut off from the text that goes on beside it.
+    """
 
     text: str = ""
     em: float = 10.0
     bold: bool = False
+    runs_in: bool = False
 
     @property
     def leads(self) -> bool:
@@ -38,9 +48,17 @@ class Block(Area):
     bold: bool = False
     marker: str | None = None
 
+    @property
+    def runs_in(self) -> bool:
+        """Whether the block is the title of the paragraph beside it."""
+        return self.lines[0].runs_in
 
-def to_lines(segments: Sequence[Segment]) -> list[Line]:
-    """Segments of one column as lines, top down; what stands on one height is one line."""
+
+def to_lines(segments: Sequence[Segment], *, run_ins: bool = False) -> list[Line]:
+    """Segments of one column as lines, top down; what stands on one height is one line.
+
+    With `run_ins`, a bold run set apart from the running text behind it is a line of its own.
+    """
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda s: ((s.y0 + s.y1) / 2, s.x0)):
         middle = (segment.y0 + segment.y1) / 2
@@ -55,9 +73,28 @@ def to_lines(segments: Sequence[Segment]) -> list[Line]:
                 break
         else:
             rows.append([segment])
-    lines = [_line(row) for row in rows]
+    lines = [part for row in rows for part in (_run_in(row) if run_ins else [_line(row)])]
     lines.sort(key=lambda line: (line.y0 + line.y1) / 2)
     return lines
+
+
+def _run_in(row: list[Segment]) -> list[Line]:
+    """The row as one line, or as the title that runs in at its start and the text after it."""
+    row.sort(key=lambda s: s.x0)
+    whole = _line(row)
+    cut = next((i for i, s in enumerate(row) if not s.bold), 0)
+    if not cut or any(s.bold for s in row[cut:]):
+        return [whole]
+    title, rest = _line(row[:cut]), _line(row[cut:])
+    near, far = RUN_IN_GAP
+    if not near * rest.em <= rest.x0 - title.x1 <= far * rest.em:
+        return [whole]
+    if len(title.text) > RUN_IN or title.text[:1].islower() or len(rest.text.split()) < 3:
+        return [whole]
+    for part in (title, rest):
+        part.y0, part.y1 = whole.y0, whole.y1
+    title.runs_in = True
+    return [title, rest]
 
 
 def _line(row: list[Segment]) -> Line:
@@ -67,8 +104,9 @@ def _line(row: list[Segment]) -> Line:
         gap = segment.x0 - before.x1
         em = min(before.em, segment.em)
         text += (" " if gap > 0.12 * em else "") + segment.text
-    total = sum(len(s.text) for s in row)
-    bold = sum(len(s.text) for s in row if s.bold)
+    worded = [s for s in row if any(c.isalpha() for c in s.text)] or row
+    total = sum(len(s.text) for s in worded)
+    bold = sum(len(s.text) for s in worded if s.bold)
     em = max(row, key=lambda s: len(s.text)).em
     return Line(
         min(s.x0 for s in row),
@@ -77,7 +115,7 @@ def _line(row: list[Segment]) -> Line:
         max(s.y1 for s in row),
         text.strip(),
         em,
-        2 * bold > total,
+        bold >= BOLD * total,
     )
 
 
@@ -116,7 +154,13 @@ def _starts_block(
         return True
     if step > (pitch + 0.35) * em or step < 0:
         return True
-    if before.bold != line.bold and min(len(before.text), len(line.text)) > 2:
+    if abs(before.em - line.em) > 0.05 * em and len(group) == 1 and heading_number(before.text):
+        return True
+    if before.runs_in or line.runs_in:
+        return True
+    short = before.x1 < right - max(2.5 * em, 0.12 * (right - left))
+    set_apart = short or step > (pitch + 0.12) * em
+    if before.bold != line.bold and set_apart and min(len(before.text), len(line.text)) > 2:
         return True
     if before.leads or line.leads:
         return True
@@ -126,8 +170,11 @@ def _starts_block(
     number = heading_number(line.text)
     if number is not None and number.strong and _ENDS.search(before.text):
         return True
+    if number is not None and number.depth > 1 and len(group) == 1:
+        above = heading_number(before.text)
+        if above is not None and above.depth > 1:
+            return True
     ended = bool(_ENDS.search(before.text))
-    short = before.x1 < right - max(2.5 * em, 0.12 * (right - left))
     if ended and short:
         return line.x0 <= group[0].x0 + 0.5 * em or len(group) == 1
     first = group[0]

@@ -20,6 +20,12 @@ _WITH_NUMBER = re.compile(
 _OWN = re.compile(r"(?:figure|fig\.?|table|chapter|part|section|appendix|표|그림|제)\s*[0-9]", re.I)
 GAP = 0.8
 """White space below (above) a running head (foot), in ems of it."""
+FAR = 2.5
+"""White space, in ems, that sets a page number apart from the title on its line."""
+LISTED = 5
+"""Numbers that end at one right edge from which they are a column."""
+RUN = 2
+"""Pages from one running head to the next of its chapter."""
 _FIGURES = re.compile(r"[0-9]+|\b[ivxlc]+\b")
 
 
@@ -30,12 +36,14 @@ def split_furniture(
 
     A text in a band counts when its wording without figures repeats on several pages at the
     same height, when it is a page number alone at the edge, or when it is the outermost line,
-    set apart from the text, and begins or ends with what can be a page number.
+    set apart from the text, and begins or ends with what can be a page number or comes again
+    on the next pages.
     """
     repeats: Counter[tuple[str, int, bool]] = Counter()
     for page in pages:
         repeats.update({_key(page, s, top) for s, top in _banded(page)})
-    numbered = {p.number: _numbered_lines(p) for p in pages}
+    single = {p.number: _numbered_lines(p) for p in pages}
+    runs = _runs(pages)
     needed = max(MIN_REPEATS, min(len(pages) // 8, 12))
     heads: dict[int, list[Segment]] = {}
     feet: dict[int, list[Segment]] = {}
@@ -44,9 +52,10 @@ def split_furniture(
         for segment, top in _banded(page):
             wording, height, _ = _key(page, segment, top)
             near = sum(repeats[(wording, height + d, top)] for d in (-1, 0, 1))
-            alone = _PAGE_NUMBER.fullmatch(segment.text) is not None
+            alone = _is_number(segment) and not _is_listed(page, segment)
             if (
-                id(segment) in numbered[page.number]
+                id(segment) in single[page.number]
+                or id(segment) in runs
                 or near >= needed
                 or (alone and _outermost(page, segment, top))
             ):
@@ -75,12 +84,71 @@ def _numbered_lines(page: Page) -> set[int]:
             continue
         edge = min(banded, key=lambda s: s.y0) if top else max(banded, key=lambda s: s.y1)
         line = [s for s in page.segments if abs((s.y0 + s.y1) - (edge.y0 + edge.y1)) < edge.em]
-        text = " ".join(s.text for s in sorted(line, key=lambda s: s.x0))
-        others = [s for s in page.segments if s not in line]
-        apart = min((s.y0 - edge.y1 if top else edge.y0 - s.y1 for s in others), default=edge.em)
-        beyond = apart < GAP * edge.em
-        if not beyond and len(text) < 120 and _WITH_NUMBER.fullmatch(text) and not _OWN.match(text):
+        line.sort(key=lambda s: s.x0)
+        text = " ".join(s.text for s in line)
+        if not _set_apart(page, line, top) or len(text) >= 120 or _OWN.match(text):
+            continue
+        if _is_listed(page, line[-1]):
+            continue
+        if _WITH_NUMBER.fullmatch(text) or _ends_in_page(line):
             found |= {id(s) for s in line}
+    return found
+
+
+def _is_listed(page: Page, number: Segment) -> bool:
+    """Whether a number behind a title is one of several below each other, as in contents."""
+    beside = any(abs(s.y1 - number.y1) < number.em / 2 for s in page.segments if s is not number)
+    return (
+        beside
+        and len(
+            [s for s in page.segments if abs(s.x1 - number.x1) < number.em / 2 and _is_number(s)]
+        )
+        >= LISTED
+    )
+
+
+def _is_number(segment: Segment) -> bool:
+    return _PAGE_NUMBER.fullmatch(segment.text) is not None
+
+
+def _ends_in_page(line: Sequence[Segment]) -> bool:
+    """Whether a number stands far from the rest at one end of the line."""
+    return any(
+        _is_number(number) and space > FAR * number.em
+        for number, space in (
+            (line[0], line[1].x0 - line[0].x1 if len(line) > 1 else 0),
+            (line[-1], line[-1].x0 - line[-2].x1 if len(line) > 1 else 0),
+        )
+    )
+
+
+def _set_apart(page: Page, line: Sequence[Segment], top: bool) -> bool:
+    """Whether white space lies between the line and the text below (above) it."""
+    edge = line[0]
+    space = (s.y0 - edge.y1 if top else edge.y0 - s.y1 for s in page.segments if s not in line)
+    return min(space, default=edge.em) >= GAP * edge.em
+
+
+def _runs(pages: Sequence[Page]) -> set[int]:
+    """Segments of outermost lines, set apart, whose very words stand at the same height of the
+    next page or the one after it: the running heads of a chapter."""
+    found: set[int] = set()
+    for top in (True, False):
+        last: dict[tuple[str, int], tuple[int, Segment]] = {}
+        for page in pages:
+            banded = [s for s, at_top in _banded(page) if at_top == top]
+            if not banded:
+                continue
+            edge = min(banded, key=lambda s: s.y0) if top else max(banded, key=lambda s: s.y1)
+            line = [s for s in banded if abs((s.y0 + s.y1) - (edge.y0 + edge.y1)) < edge.em]
+            if not _set_apart(page, line, top):
+                continue
+            for segment in line:
+                key = (segment.text, round(segment.y0 / 4))
+                number, before = last.get(key, (-RUN, segment))
+                if page.number - number <= RUN:
+                    found |= {id(segment), id(before)}
+                last[key] = (page.number, segment)
     return found
 
 

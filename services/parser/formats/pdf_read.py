@@ -21,7 +21,11 @@ CUT_GAP = 0.9
 MIN_TEXT_HEIGHT = 1.0
 TURNED = 40
 """Characters that a page must have sideways to be turned."""
-_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_BOLD = re.compile(
+    r"bold|black|heavy|demi|-medi\b|\b(?:[A-Z]{6}\+)?(?:cm|ec|la|lm|sf|tc)[a-z]{0,3}bx",
+    re.IGNORECASE,
+)
+"""Also bold-extended faces of TeX (`CMBX12`) and the older names of URW (`-Medi`)."""
 _ENCRYPTED = re.compile(r"password|encrypt|security handler", re.IGNORECASE)
 
 

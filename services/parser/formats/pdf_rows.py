@@ -15,6 +15,7 @@ from services.parser.formats.numbering import (
     reads_like_heading,
 )
 from services.parser.formats.pdf_blocks import Block, to_blocks, to_lines
+from services.parser.formats.pdf_contents import Contents
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
 from services.parser.formats.rows import Rows
 
@@ -23,6 +24,8 @@ HEADING_SIZE = 1.15
 MAX_HEADING = 200
 MAX_FONT_LEVELS = 6
 _FOOTNOTE = re.compile(r"(?:\[?[0-9]{1,3}[\])]?|[*†‡§¶]{1,3}|주\s?[0-9]{0,2}\)?)\s*\S")
+_LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_](?:[\W\d_]+|$))*")
+"""No letters, or single ones alone, as they stand over the parts of an index."""
 _NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
 
 
@@ -84,6 +87,8 @@ class PageWriter:
                     self.table(page, item)
                 elif isinstance(item, Picture):
                     self.picture(page, item)
+                elif isinstance(item, Contents):
+                    self.contents(page, item)
             self._text(page, run)
 
     def picture(self, page: Page, picture: Picture) -> None:
@@ -103,9 +108,23 @@ class PageWriter:
             table.cells, page=page.number, boxes=[box(page, table)], caption=table.caption
         )
 
+    def contents(self, page: Page, contents: Contents) -> None:
+        """A row for each entry of a table of contents, its page number at the end."""
+        for entry in contents.entries:
+            line = entry.line
+            text = f"{entry.title} {entry.page}" if entry.page else entry.title
+            self.rows.add(
+                "toc",
+                text,
+                page=page.number,
+                boxes=[box(page, line)],
+                font_size=round(line.em, 2),
+                bold=line.bold,
+            )
+
     def _text(self, page: Page, segments: list[Segment]) -> None:
         if segments:
-            for block in to_blocks(to_lines(segments)):
+            for block in to_blocks(to_lines(segments, run_ins=True)):
                 self.block(page, block)
 
     def block(self, page: Page, block: Block) -> None:
@@ -142,7 +161,9 @@ class PageWriter:
 
     def _is_heading(self, block: Block) -> bool:
         text = block.text
-        if len(text) > MAX_HEADING or len(block.lines) > 3 or not any(c.isalpha() for c in text):
+        if block.runs_in:
+            return False
+        if len(text) > MAX_HEADING or len(block.lines) > 3 or _LETTERS.fullmatch(text):
             return False
         item = list_marker(text)
         if item is not None and is_bullet(item[0]):

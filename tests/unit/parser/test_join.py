@@ -268,3 +268,67 @@ def test_whatever_comes_no_text_is_lost_and_every_heading_has_level_and_evidence
 def test_levelling_needs_no_sizes() -> None:
     headings = [line_of(row("heading", "A", None, level=1, evidence="font"), 0)]
     assert level_headings(headings, {})[0].level == 1
+
+
+CONTENTS = ("1 Harbours 1", "1.1 Piers 2", "1.2 Cranes 4", "2 Ships 6")
+
+
+def contents_rows(*entries: str) -> list[Row]:
+    return [row("toc", text, 2, 100 + 14 * i, font_size=10) for i, text in enumerate(entries)]
+
+
+def test_printed_pages_of_the_contents_lie_a_fixed_way_from_those_of_the_file() -> None:
+    joined, _ = join(
+        [
+            *contents_rows(*CONTENTS, "Index 8"),
+            font("1 Harbours", 18, 5),
+            font("1.1 Piers", 14, 6),
+            row("paragraph", "Index", 7),
+            font("1.2 Cranes", 14, 8),
+            font("2 Ships", 18, 10),
+            row("paragraph", "Index", 12),
+        ]
+    )
+    found = [(r.text, r.level, r.page) for r in joined if r.evidence == "toc"]
+    assert found == [
+        ("1 Harbours", 1, 5), ("1.1 Piers", 2, 6), ("1.2 Cranes", 2, 8), ("2 Ships", 1, 10),
+        ("Index", 1, 12),
+    ]  # fmt: skip
+
+
+def test_a_heading_that_contents_leave_out_lies_below_those_that_look_the_same() -> None:
+    joined, _ = join(
+        [
+            *contents_rows(*CONTENTS),
+            font("1 Harbours", 18, 5),
+            font("1.1 Piers", 14, 6),
+            font("An example", 14, 6, y=400),
+            font("1.2 Cranes", 14, 8),
+            font("lifting", 10, 8, y=400),
+            font("2 Ships", 18, 10),
+        ]
+    )
+    assert levels(joined) == [
+        ("1 Harbours", 1, "toc"),
+        ("1.1 Piers", 2, "toc"),
+        ("An example", 3, "font"),
+        ("1.2 Cranes", 2, "toc"),
+        ("lifting", 3, "font"),
+        ("2 Ships", 1, "toc"),
+    ]
+
+
+def test_a_roman_part_number_in_the_contents_need_not_stand_in_the_title() -> None:
+    joined, _ = join(
+        [
+            *contents_rows("I Harbours 1", "II Ships 4", "III Rope 9"),
+            font("Part I", 14, 1),
+            font("Harbours", 20, 1, y=330),
+            font("Part II", 14, 4),
+            font("Ships", 20, 4, y=330),
+            font("Part III", 14, 9),
+            font("Rope", 20, 9, y=330),
+        ]
+    )
+    assert levels(joined) == [(t, 1, "toc") for t in ("Harbours", "Ships", "Rope")]
+    assert [r.marker for r in joined if r.kind == "heading"] == ["Part I", "Part II", "Part III"]
