@@ -7,8 +7,10 @@ detail, frames}}`. An exception that is no `Fault` is judged here:
 * `MemoryError` is the exit status `OUT_OF_MEMORY`: too large;
 * a file over the limit is too large, a full disk is the world's fault;
 * a missing third-party module is `engine_missing`;
-* `NameError`, `NotImplementedError`, `SyntaxError` and a failed import of our own are bugs;
+* a failed import of our own is a bug, and so are `NameError`, `NotImplementedError` and
+  `SyntaxError` where our own code raised them or is their subject;
 * anything else: a library stumbled over the file, which is `unreadable`, naming the type.
+  Libraries use those three for files as well (lxml's and Pillow's syntax errors).
 
 The text of a foreign exception never leaves the child, since it may quote the document.
 """
@@ -33,6 +35,8 @@ from libs.runtime.sandbox.limits import Limits, die_with_parent, restrict
 OUT_OF_MEMORY = 77
 NO_ANSWER = 78
 OUR_PACKAGES = frozenset({"libs", "services"})
+OUR_ROOT = Path(__file__).resolve().parents[3]
+BUGS = (NameError, NotImplementedError, SyntaxError)
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENFILE})
 
 Function = Callable[[dict[str, Any], "Attempt"], dict[str, Any]]
@@ -136,9 +140,18 @@ def _judge(error: Exception) -> tuple[str, Code, str]:
     if isinstance(error, ModuleNotFoundError) and not _ours(error.name):
         detail = f"the Python package that provides {error.name} is not installed"
         return "document", Code.ENGINE_MISSING, detail
-    if isinstance(error, (ImportError, NameError, NotImplementedError, SyntaxError)):
+    if isinstance(error, ImportError) or (isinstance(error, BUGS) and _of_our_code(error)):
         return "bug", Code.INTERNAL, f"unexpected {name}"
     return "document", Code.UNREADABLE, f"the file could not be read ({name})"
+
+
+def _of_our_code(error: Exception) -> bool:
+    """Whether the error was raised by a line of ours; a syntax error, whether it lies in one."""
+    if isinstance(error, SyntaxError):
+        return (error.filename or "").endswith(".py")
+    frames = traceback.extract_tb(error.__traceback__)
+    place = Path(frames[-1].filename) if frames else OUR_ROOT
+    return place.is_relative_to(OUR_ROOT) and "site-packages" not in place.parts
 
 
 def _ours(module: str | None) -> bool:

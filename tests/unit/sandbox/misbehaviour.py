@@ -1,5 +1,6 @@
 """What children of the sandbox tests do: each a `module:function` that a job may name."""
 
+import codecs
 import ctypes
 import mmap
 import os
@@ -11,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any, NoReturn
+
+from lxml import etree
 
 from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.sandbox.child import Attempt
@@ -140,6 +143,18 @@ def have_a_bug(arguments: Arguments, attempt: Attempt) -> Arguments:
     return {"x": undefined_name}  # type: ignore[name-defined]  # noqa: F821
 
 
+def leave_a_gap(arguments: Arguments, attempt: Attempt) -> Arguments:
+    raise NotImplementedError
+
+
+def stumble_over_xml(arguments: Arguments, attempt: Attempt) -> Arguments:
+    return {"x": etree.fromstring(b"<secret>").tag}
+
+
+def stumble_in_a_library(arguments: Arguments, attempt: Attempt) -> Arguments:
+    return {"x": codecs.Codec().encode("secret")}
+
+
 def miss_a_package(arguments: Arguments, attempt: Attempt) -> Arguments:
     import no_such_engine  # type: ignore[import-not-found]
 
@@ -178,8 +193,8 @@ FUNCTIONS = [
     f"{HERE}:{f.__name__}"
     for f in (
         echo, spin, turn_pages, hang, eat_memory, eat_shared_memory, ask_for_the_moon,
-        fork_and_eat, fork_family,
-        crash, abort, die_by_sigkill, write_too_much, refuse, stumble, have_a_bug,
+        fork_and_eat, fork_family, crash, abort, die_by_sigkill, write_too_much, refuse,
+        stumble, stumble_over_xml, stumble_in_a_library, have_a_bug, leave_a_gap,
         miss_a_package, leave_a_link, print_everything, look_around,
     )
 ]  # fmt: skip

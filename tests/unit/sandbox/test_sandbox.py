@@ -220,8 +220,17 @@ async def test_faults_travel_and_other_exceptions_lose_their_text(sandbox: Sandb
     assert "secret" not in stumbled.detail
     missing = await fault_of(sandbox, "miss_a_package")
     assert missing.code is Code.ENGINE_MISSING and "no_such_engine" in missing.detail
-    with pytest.raises(RuntimeError, match="NameError"):
-        await call(sandbox, "have_a_bug")
+    for ours, name in (("have_a_bug", "NameError"), ("leave_a_gap", "NotImplementedError")):
+        with pytest.raises(RuntimeError, match=name):
+            await call(sandbox, ours)
+
+
+@pytest.mark.parametrize("name", ["stumble_over_xml", "stumble_in_a_library"])
+async def test_what_libraries_raise_over_a_file_is_no_bug_of_ours(
+    sandbox: Sandbox, name: str
+) -> None:
+    fault = await fault_of(sandbox, name)
+    assert (fault.code, "secret" in fault.detail) == (Code.UNREADABLE, False)
 
 
 async def test_a_function_that_is_not_on_the_list_is_never_run(sandbox: Sandbox) -> None:
