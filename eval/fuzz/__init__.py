@@ -1,0 +1,1 @@
+"""Damaged and hostile files, made from real ones by a seed, through profiler and parser."""
