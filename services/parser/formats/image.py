@@ -13,7 +13,8 @@ from services.parser.formats.images import image_type
 from services.parser.formats.ocr import Reader
 from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_page import Page, Segment
-from services.parser.formats.pdf_rows import PageWriter, Typography
+from services.parser.formats.pdf_rows import PageWriter
+from services.parser.formats.pdf_titles import Typography
 from services.parser.formats.rows import Rows, clean
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
 from services.parser.formats.pdf_page import Area, Page, Segment, Table
 from services.parser.formats.pdf_read import read_pages
-from services.parser.formats.pdf_rows import PageWriter, Typography, box
+from services.parser.formats.pdf_rows import PageWriter, box
 from services.parser.formats.pdf_tables import find_tables, take_words
+from services.parser.formats.pdf_titles import Typography
 from services.parser.formats.rows import Rows
 
 MIN_TEXT = 12

@@ -1,7 +1,6 @@
 """From laid-out blocks to rows: headings, lists, captions, footnotes, contents, furniture."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +8,6 @@ from libs.contracts.artefacts.rows import Box
 from services.parser.formats.numbering import (
     NumberLevels,
     heading_number,
-    is_bullet,
     is_caption,
     list_marker,
     reads_like_heading,
@@ -17,52 +15,10 @@ from services.parser.formats.numbering import (
 from services.parser.formats.pdf_blocks import Block, to_blocks, to_lines
 from services.parser.formats.pdf_contents import Contents
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
+from services.parser.formats.pdf_titles import Place, Typography, is_heading
 from services.parser.formats.rows import Rows
 
-HEADING_SIZE = 1.15
-"""Text this many times the body's size may be a heading by its size alone."""
-MAX_HEADING = 200
-MAX_FONT_LEVELS = 6
 _FOOTNOTE = re.compile(r"(?:\[?[0-9]{1,3}[\])]?|[*†‡§¶]{1,3}|주\s?[0-9]{0,2}\)?)\s*\S")
-_LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_](?:[\W\d_]+|$))*")
-"""No letters, or single ones alone, as they stand over the parts of an index."""
-_NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
-
-
-@dataclass
-class Typography:
-    """The shard's fonts: the body's size, whether the body is bold, and the heading sizes."""
-
-    body: float = 10.0
-    bold_body: bool = False
-    sizes: list[float] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, pages: Sequence[Page]) -> "Typography":
-        """Counted over the characters of `pages`."""
-        sizes: Counter[float] = Counter()
-        bold: Counter[float] = Counter()
-        for page in pages:
-            for segment in page.segments:
-                size = round(segment.em * 2) / 2
-                sizes[size] += len(segment.text)
-                bold[size] += len(segment.text) if segment.bold else 0
-        if not sizes:
-            return cls()
-        body = max(sizes, key=lambda s: (sizes[s], -s))
-        larger = sorted((s for s in sizes if s >= HEADING_SIZE * body), reverse=True)
-        merged: list[float] = []
-        for size in larger:
-            if not merged or size < 0.93 * merged[-1]:
-                merged.append(size)
-        return cls(body, 2 * bold[body] > sizes[body], merged[: MAX_FONT_LEVELS - 1])
-
-    def level(self, size: float) -> int:
-        """A first guess of a heading's level from its size: the larger, the higher."""
-        for i, known in enumerate(self.sizes):
-            if size >= 0.95 * known:
-                return i + 1
-        return min(len(self.sizes) + 1, MAX_FONT_LEVELS)
 
 
 @dataclass
@@ -124,11 +80,15 @@ class PageWriter:
 
     def _text(self, page: Page, segments: list[Segment]) -> None:
         if segments:
-            for block in to_blocks(to_lines(segments, run_ins=True)):
-                self.block(page, block)
+            blocks = to_blocks(to_lines(segments, run_ins=True))
+            for above, block, below in zip(
+                [None, *blocks], blocks, [*blocks[1:], None], strict=False
+            ):
+                self._block(page, Place(block, above, below, page.height))
 
-    def block(self, page: Page, block: Block) -> None:
+    def _block(self, page: Page, place: Place) -> None:
         """One block as the row that its words and looks make it."""
+        block = place.block
         looks = {
             "page": page.number,
             "boxes": [box(page, block)],
@@ -138,9 +98,9 @@ class PageWriter:
         item = list_marker(block.text)
         if len(block.lines) == 1 and block.lines[0].leads:
             self.rows.add("toc", block.text, **looks)
-        elif is_caption(block.text) and not self._stands_out(block):
+        elif is_caption(block.text) and not self.typography.stands_out(block):
             self.rows.add("caption", block.text, **looks)
-        elif self._is_heading(block):
+        elif is_heading(place, self.typography):
             number = heading_number(block.text)
             if number is not None and reads_like_heading(number):
                 level = self.levels.level(number)
@@ -155,33 +115,6 @@ class PageWriter:
             self.rows.add("list_item", item[1], marker=item[0], level=1, **looks)
         else:
             self.rows.add("paragraph", block.text, **looks)
-
-    def _stands_out(self, block: Block) -> bool:
-        return block.em >= HEADING_SIZE * self.typography.body
-
-    def _is_heading(self, block: Block) -> bool:
-        text = block.text
-        if block.runs_in:
-            return False
-        if len(text) > MAX_HEADING or len(block.lines) > 3 or _LETTERS.fullmatch(text):
-            return False
-        item = list_marker(text)
-        if item is not None and is_bullet(item[0]):
-            return False
-        large = self._stands_out(block)
-        bold = (
-            block.bold and not self.typography.bold_body and block.em >= 0.93 * self.typography.body
-        )
-        number = heading_number(text)
-        if number is not None and reads_like_heading(number):
-            deep = number.depth >= 2 and len(block.lines) == 1 and len(text) < 80
-            return large or bold or number.strong or (deep and self._as_large_as_body(block))
-        if _NOT_TITLE.search(text):
-            return large and bold and len(block.lines) == 1 and text.endswith(".")
-        return large or bold
-
-    def _as_large_as_body(self, block: Block) -> bool:
-        return block.em >= 0.97 * self.typography.body
 
     def _is_footnote(self, page: Page, block: Block) -> bool:
         small = block.em <= 0.92 * self.typography.body

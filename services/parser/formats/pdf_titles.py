@@ -1,0 +1,181 @@
+"""Which blocks of a page are headings, by their words, looks and surroundings.
+
+Strongest first: a chapter's marker, a name that only sections have (`Abstract`, `참고문헌`), a
+number with a title behind it, a size or weight that the text around does not have. A line that
+only stands apart counts where it is also written like a title and text follows it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from services.parser.formats.numbering import (
+    heading_number,
+    is_bullet,
+    list_marker,
+    reads_like_heading,
+)
+from services.parser.formats.pdf_blocks import Block
+from services.parser.formats.pdf_page import Page
+
+HEADING_SIZE = 1.15
+"""Text this many times the body's size may be a heading by its size alone."""
+MAX_HEADING = 200
+MAX_FONT_LEVELS = 6
+APART = 0.7
+"""White space above a line that stands apart, in ems; what is below it must be as near."""
+MAX_BELOW = 3.0
+MAX_WORDS = 14
+UNCASED = 30
+"""Characters of a numbered title in a script without capitals, such as Hangul."""
+PARAGRAPH = 60
+"""Characters of what follows a title that stands apart."""
+EDGE = 0.08
+"""Share of the page height, at its top and bottom, where a line that stands apart says little."""
+
+_LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_](?:[\W\d_]+|$))*")
+"""No letters, or single ones alone, as they stand over the parts of an index."""
+_NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
+_SMALL = re.compile(r"[^\w(<\[「『《【“\"‘']*[a-z]\S*(?:\s+\S+)?")
+"""One or two words, the first in lower case: a logo, a term, a name in a program."""
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\S+\.(?:com|org|net|edu|gov|io|int|kr|eu|de|uk)(?:/\S*)?",
+    re.IGNORECASE,
+)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_DATE = re.compile(
+    rf"(?:{_MONTH}\s+)?(?:\d{{1,2}}(?:st|nd|rd|th)?[,.]?\s+)?(?:of\s+)?(?:{_MONTH},?\s+)?(?:19|20)\d\d\.?"
+    r"|\(?(?:19|20)\d\d\s*[.\-/년]\s*\d{1,2}\s*[.\-/월]?(?:\s*\d{1,2}\s*[.일]?)?\)?"
+    r"|\d{1,2}[./]\d{1,2}[./](?:\d\d){1,2}",
+    re.IGNORECASE,
+)
+_TEX = re.compile(r"\\[a-zA-Z]+\s*[{_^]|\\(?:frac|sum|int|times|left|right|mathrm|text)\b")
+_MATH = re.compile(r"[=≈≠≤≥∑∫√±×÷∂∇∞∈∀∃→⇒^_\\]")
+_WORD = re.compile(r"[^\W\d_]{3,}|[\u1100-\ud7ff\u4e00-\u9fff]{2,}")
+_NAMES = re.compile(
+    r"(?:table of )?contents|abstract|(?:executive )?summary|introduction|foreword|preface|"
+    r"acknowledge?ments?|conclusions?|references|bibliography|glossary|index|"
+    r"appendix|appendices|list of (?:figures|tables)|"
+    r"목\s*차|차\s*례|머\s*리\s*말|서\s*론|결\s*론|요\s*약|초\s*록|개\s*요|참\s*고\s*문\s*헌|부\s*록|찾아보기",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Typography:
+    """The shard's fonts: the body's size, whether the body is bold, and the heading sizes."""
+
+    body: float = 10.0
+    bold_body: bool = False
+    sizes: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, pages: Sequence[Page]) -> "Typography":
+        """Counted over the characters of `pages`."""
+        sizes: Counter[float] = Counter()
+        bold: Counter[float] = Counter()
+        for page in pages:
+            for segment in page.segments:
+                size = round(segment.em * 2) / 2
+                sizes[size] += len(segment.text)
+                bold[size] += len(segment.text) if segment.bold else 0
+        if not sizes:
+            return cls()
+        body = max(sizes, key=lambda s: (sizes[s], -s))
+        larger = sorted((s for s in sizes if s >= HEADING_SIZE * body), reverse=True)
+        merged: list[float] = []
+        for size in larger:
+            if not merged or size < 0.93 * merged[-1]:
+                merged.append(size)
+        return cls(body, 2 * bold[body] > sizes[body], merged[: MAX_FONT_LEVELS - 1])
+
+    def level(self, size: float) -> int:
+        """A first guess of a heading's level from its size: the larger, the higher."""
+        for i, known in enumerate(self.sizes):
+            if size >= 0.95 * known:
+                return i + 1
+        return min(len(self.sizes) + 1, MAX_FONT_LEVELS)
+
+    def stands_out(self, block: Block) -> bool:
+        """Whether the block is clearly larger than the body."""
+        return block.em >= HEADING_SIZE * self.body
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A block with what stands above and below it in its column, on a page of this height."""
+
+    block: Block
+    above: Block | None
+    below: Block | None
+    height: float
+
+
+def is_heading(place: Place, typography: Typography) -> bool:
+    """Whether the block is a heading, as far as its page and the shard's fonts tell."""
+    block, text = place.block, place.block.text
+    if block.runs_in or len(text) > MAX_HEADING or len(block.lines) > 3:
+        return False
+    if _LETTERS.fullmatch(text):
+        return False
+    if _NAMES.fullmatch(text) and len(block.lines) == 1:
+        return True
+    item = list_marker(text)
+    if item is not None and is_bullet(item[0]):
+        return False
+    large = typography.stands_out(block)
+    bold = block.bold and not typography.bold_body and block.em >= 0.93 * typography.body
+    number = heading_number(text)
+    if number is not None and reads_like_heading(number):
+        deep = number.depth >= 2 and len(block.lines) == 1 and len(text) < 80
+        full = block.em >= 0.97 * typography.body
+        return large or bold or number.strong or (deep and full) or _titled(place)
+    if _NOT_TITLE.search(text):
+        return large and bold and len(block.lines) == 1 and text.endswith(".")
+    if is_no_title(text):
+        return False
+    return large or bold or _titled(place)
+
+
+def is_no_title(text: str) -> bool:
+    """Whether a short text is a date, an address, a formula or a word or two in lower case."""
+    stripped = text.strip()
+    if _DATE.fullmatch(stripped) or _ADDRESS.fullmatch(stripped) or _SMALL.fullmatch(stripped):
+        return True
+    if _TEX.search(stripped):
+        return True
+    if not _MATH.search(stripped):
+        return False
+    worded = sum(len(word) for word in _WORD.findall(stripped))
+    return 2 * worded < len(stripped.replace(" ", ""))
+
+
+def _titled(place: Place) -> bool:
+    """A line that stands apart, is written like a title, and has text below it."""
+    block, below = place.block, place.below
+    if below is None or len(block.lines) > 1 or len(below.text) < PARAGRAPH:
+        return False
+    if block.y1 < EDGE * place.height or block.y0 > (1 - EDGE) * place.height:
+        return False
+    if block.em < 0.95 * below.em or len(block.text.split()) > MAX_WORDS:
+        return False
+    space = block.y0 - place.above.y1 if place.above is not None else block.em
+    gap = below.y0 - block.y1
+    if space < APART * block.em or gap > MAX_BELOW * block.em:
+        return False
+    return block.em >= HEADING_SIZE * below.em or _cased_like_a_title(block.text)
+
+
+def _cased_like_a_title(text: str) -> bool:
+    """Capitals throughout, or at the head of every longer word, of which there are two; in a
+    script without them a short title with a number."""
+    number = heading_number(text)
+    title = number.title if number is not None else text
+    words = [w for w in re.findall(r"[^\W\d_][\w'’-]*", title) if len(w) > 3 or w.isupper()]
+    if any(not w[0].isupper() and not w[0].islower() for w in words):
+        return number is not None and len(title) <= UNCASED
+    if not words:
+        return False
+    capital = sum(w[0].isupper() for w in words)
+    return capital == len(words) and (len(words) > 1 or title.isupper() or number is not None)
