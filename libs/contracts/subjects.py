@@ -112,6 +112,20 @@ INGEST_REFUSED = Subject(
     "public event",
     "An upload event that could not be taken, with the problem.",
 )
+HELD_REQUESTED = Subject(
+    "held.requested.{namespace}",
+    e.IngestRequested,
+    (Stage.GATEWAY,),
+    "command",
+    "A request of a namespace whose queue is full, until there is room.",
+)
+HELD_BUCKET = Subject(
+    "held.bucket.{namespace}",
+    e.BucketNotification,
+    (Stage.GATEWAY,),
+    "command",
+    "A bucket notification of a namespace whose queue is full, until there is room.",
+)
 DOCUMENT_OUTCOME = Subject(
     "document.{outcome}.{namespace}.{document}",
     e.DocumentOutcome,
@@ -182,6 +196,8 @@ SUBJECTS: tuple[Subject, ...] = (
     INGEST_REQUESTED,
     INGEST_BUCKET,
     INGEST_REFUSED,
+    HELD_REQUESTED,
+    HELD_BUCKET,
     DOCUMENT_OUTCOME,
     DEAD_LETTER,
     RETRY,
@@ -204,7 +220,14 @@ INGEST = Stream(
     (INGEST_REQUESTED.wildcard, INGEST_BUCKET.wildcard),
     "workqueue",
     "new",
-    "upload events, unfetched while the system is full",
+    "upload events, until they are jobs or refused",
+)
+HELD = Stream(
+    "held",
+    (HELD_REQUESTED.wildcard, HELD_BUCKET.wildcard),
+    "limits",
+    "new",
+    "upload events of namespaces whose queue is full, so that those of others pass",
 )
 OUTCOMES = Stream(
     "outcomes",
@@ -235,7 +258,16 @@ ADVISORIES = Stream(
     "old",
     "what the server says of exhausted and terminated messages",
 )
-STREAMS: tuple[Stream, ...] = (PIPELINE, INGEST, OUTCOMES, DEAD, RETRIES, SEARCHES, ADVISORIES)
+STREAMS: tuple[Stream, ...] = (
+    PIPELINE,
+    INGEST,
+    HELD,
+    OUTCOMES,
+    DEAD,
+    RETRIES,
+    SEARCHES,
+    ADVISORIES,
+)
 
 
 def _stage_consumer(

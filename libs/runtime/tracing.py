@@ -1,8 +1,9 @@
 """Spans around messages and store calls; W3C trace context in message headers."""
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from opentelemetry import context as otel_context
@@ -29,6 +30,16 @@ def inject(headers: dict[str, str]) -> dict[str, str]:
 def extract(headers: Mapping[str, str] | None) -> otel_context.Context:
     """The context that a message carries; an empty one when it carries none."""
     return _PROPAGATOR.extract(dict(headers or {}), context=otel_context.Context())
+
+
+@contextlib.contextmanager
+def attached(headers: Mapping[str, str] | None) -> Iterator[None]:
+    """Act within the trace that a message carries."""
+    token = otel_context.attach(extract(headers))
+    try:
+        yield
+    finally:
+        otel_context.detach(token)
 
 
 def current_traceparent() -> str | None:

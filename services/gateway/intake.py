@@ -1,7 +1,6 @@
 """Taking upload events: from an event to a job, or to a refusal that its sender hears."""
 
-import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
@@ -10,14 +9,21 @@ from pydantic import ValidationError
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.api.problem import problem_of
 from libs.contracts.events import BucketNotification, IngestRefused, IngestRequested
-from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, WorldFault
-from libs.contracts.subjects import INGEST_BUCKET, INGEST_REFUSED, Subject
+from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault
+from libs.contracts.subjects import (
+    HELD_BUCKET,
+    HELD_REQUESTED,
+    INGEST_BUCKET,
+    INGEST_REFUSED,
+    Subject,
+)
 from libs.contracts.tokens import safe_file_name
 from libs.runtime.objects.port import ObjectInfo
 from libs.runtime.telemetry import logger, trace_id
 from libs.runtime.work import Work
 from services.gateway.admission import Arrival, accept, refuse_when_full
 from services.gateway.deps import Deps
+from services.gateway.held import hold
 from services.gateway.inbox import Place, corpus_bucket_of, notified_place, requested_place
 from services.gateway.ledger import outcome_of
 from services.gateway.outcomes import announce_outcome
@@ -33,29 +39,26 @@ async def take(
 ) -> None:
     """Take one event; what cannot be taken is refused, each record on its own.
 
-    Raises `WorldFault` when it must come again: a store is away, or the queue is full.
-    `mark` tells this event from others.
+    What only has to wait for room in its namespace's queue is held apart. Raises
+    `WorldFault` when it must come again: a store is away, or no more can be held. `mark`
+    tells this event from others.
     """
     if subject is INGEST_BUCKET:
         await _take_notification(deps, body, mark, work)
         return
     namespace = tokens["namespace"]
     try:
-        with _patient():
-            await _take_request(deps, namespace, body, mark, work)
+        await _take_request(deps, namespace, body, mark, work)
     except (CallerFault, DocumentFault, ValidationError) as error:
-        await _refuse(deps, f"ingest.requested.{namespace}", body, error, mark)
+        if _patient(error):
+            await hold(deps, HELD_REQUESTED, namespace, body, mark)
+        else:
+            await _refuse(deps, f"ingest.requested.{namespace}", body, error, mark)
 
 
-@contextlib.contextmanager
-def _patient() -> Iterator[None]:
-    """What a caller would be told to try again later stays in its stream: nobody is at fault."""
-    try:
-        yield
-    except CallerFault as fault:
-        if fault.retry_after is None:
-            raise
-        raise WorldFault(fault.code, fault.detail, fault.retry_after) from None
+def _patient(error: Exception) -> bool:
+    """Whether a caller would be told to try again later: nobody is at fault."""
+    return isinstance(error, CallerFault) and error.retry_after is not None
 
 
 async def _take_request(deps: Deps, namespace: str, body: bytes, mark: str, work: Work) -> None:
@@ -82,16 +85,17 @@ async def _take_notification(deps: Deps, body: bytes, mark: str, work: Work) -> 
         return
     corpus = corpus_bucket_of(deps.settings.resolved_objects_url())
     for number, record in enumerate(records):
+        place, own = None, f"{mark}:{number}"
         try:
             place = notified_place(record, corpus)
             if place is not None:
-                with _patient():
-                    await _take_object(
-                        deps, place, work, mark=f"{mark}:{number}", file_name=place.file_name
-                    )
+                await _take_object(deps, place, work, mark=own, file_name=place.file_name)
         except (CallerFault, DocumentFault) as error:
-            shown = orjson.dumps(record)
-            await _refuse(deps, INGEST_BUCKET.pattern, shown, error, f"{mark}:{number}")
+            if place is not None and _patient(error):
+                alone = orjson.dumps({"Records": [record]})
+                await hold(deps, HELD_BUCKET, place.namespace, alone, own)
+            else:
+                await _refuse(deps, INGEST_BUCKET.pattern, orjson.dumps(record), error, own)
 
 
 async def _take_object(

@@ -4,6 +4,7 @@ from functools import partial
 
 from libs.runtime.service import Service
 from services.gateway.deps import Deps
+from services.gateway.held import release_held
 from services.gateway.lease import reconciler_lease
 from services.gateway.reconcile import reconcile, sweep_uploads
 from services.gateway.release import announce_forgotten, release_waiting
@@ -22,6 +23,7 @@ def schedule(service: Service, deps: Deps) -> None:
     alone = lease.guarded
     service.every(RELEASE_SECONDS, partial(release_waiting, deps), "release")
     service.every(ANNOUNCE_SECONDS, partial(announce_forgotten, deps), "announce")
+    service.every(RELEASE_SECONDS, alone(partial(release_held, deps)), "give back held events")
     service.every(RECONCILE_SECONDS, alone(partial(reconcile, deps)), "reconcile")
     service.every(SWEEP_SECONDS, alone(partial(sweep_uploads, deps)), "sweep uploads")
     service.on_stop(lease.release)

@@ -3,12 +3,10 @@
 import contextlib
 from collections.abc import Iterator
 
-from opentelemetry import context as otel_context
-
 from libs.contracts.events import DocumentAccepted
 from libs.contracts.faults import Code, Fault
 from libs.runtime.catalog.jobs import JobRecord
-from libs.runtime.tracing import extract
+from libs.runtime.tracing import attached
 from services.gateway.deps import Deps
 
 FORGOTTEN_SECONDS = 3.0
@@ -38,11 +36,8 @@ def trace_of(job: JobRecord) -> Iterator[None]:
     if job.traceparent is None:
         yield
         return
-    token = otel_context.attach(extract({"traceparent": job.traceparent}))
-    try:
+    with attached({"traceparent": job.traceparent}):
         yield
-    finally:
-        otel_context.detach(token)
 
 
 async def announce_forgotten(deps: Deps) -> None:

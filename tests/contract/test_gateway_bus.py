@@ -1,6 +1,7 @@
 """The gateway against a real nats-server: dead letters, what is on its way, the lease."""
 
 import base64
+import dataclasses
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from libs.contracts.faults import Code
 from libs.contracts.subjects import (
     CHUNK,
     DEAD,
+    HELD,
     INGEST,
     INGEST_REFUSED,
     INGEST_REQUESTED,
@@ -40,7 +42,9 @@ from libs.runtime import deadletters
 from libs.runtime.bus import Bus
 from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.streams import bootstrap, bucket_name
+from services.gateway.deps import Deps
 from services.gateway.handlers import on_advisory, on_upload_event
+from services.gateway.held import release_held
 from services.gateway.lease import Lease
 from services.gateway.pending import Pending, pending_of
 from tests.support.gateway_fakes import World
@@ -297,6 +301,52 @@ async def test_upload_events_from_the_bus_are_taken_or_refused(world: World) -> 
     assert problem.code is Code.SOURCE_MISSING
     info = await bus.js.stream_info(stream_name(bus.prefix, INGEST))
     assert info.state.messages == 0
+
+
+async def test_a_full_namespace_holds_up_no_other(world: World) -> None:
+    bus = world.deps.bus
+    narrow, roomy = (
+        dataclasses.replace(
+            world.deps,
+            settings=world.settings.model_copy(
+                update={"max_waiting": waiting, "jobs_per_namespace": 1}
+            ),
+        )
+        for waiting in (1, 100)
+    )
+    count = TAKE.max_ack_pending + 4
+
+    async def request(namespace: str, number: int) -> None:
+        key = f"{number}.md"
+        world.inbox.data[f"{namespace}/{key}"] = b"# %d" % number
+        body = {"file_name": key, "source": {"bucket": "inbox", "key": key}}
+        await bus.js.publish(full(bus.prefix, f"ingest.requested.{namespace}"), orjson.dumps(body))
+
+    async def take_all(deps: Deps) -> None:
+        info = await bus.js.stream_info(stream_name(bus.prefix, INGEST))
+        for _ in range(info.state.messages):
+            await on_upload_event(deps, await pull(world, TAKE))
+
+    def taken(namespace: str) -> list[str]:
+        mine = [job for job in world.jobs.jobs.values() if job.namespace == namespace]
+        return [job.file_name for job in sorted(mine, key=lambda job: job.revn)]
+
+    for namespace in ("acme", "other"):
+        await world.keys.create_namespace(namespace)
+    for number in range(count):
+        await request("acme", number)
+    await request("other", 0)
+    await take_all(narrow)
+    assert taken("acme") == ["0.md", "1.md"]
+    assert taken("other") == ["0.md"]
+    for job in list(world.jobs.jobs.values()):
+        world.jobs.jobs[job.job_id] = dataclasses.replace(job, state="published")
+    await release_held(roomy)
+    await take_all(roomy)
+    assert taken("acme") == [f"{n}.md" for n in range(count)]
+    info = await bus.js.stream_info(stream_name(bus.prefix, HELD))
+    assert info.state.messages == 0
+    await release_held(narrow)
 
 
 async def test_a_bug_in_taking_an_event_ends_in_a_dead_letter(

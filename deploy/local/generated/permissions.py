@@ -82,7 +82,8 @@ def _operated() -> set[str]:
     }
     direct = {f"$JS.API.DIRECT.GET.{stream_name(PREFIX, stream)}.>" for stream in STREAMS}
     durables = f"$JS.API.CONSUMER.INFO.{stream_name(PREFIX, PIPELINE)}.*"
-    return events | streams | direct | {full(PREFIX, "again.*"), durables}
+    upload = {full(PREFIX, s.wildcard) for s in (INGEST_REQUESTED, INGEST_BUCKET)}
+    return events | streams | direct | upload | {full(PREFIX, "again.*"), durables}
 
 
 def _user(publish: set[str], subscribe: set[str]) -> dict[str, Any]:

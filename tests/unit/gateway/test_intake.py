@@ -6,8 +6,13 @@ import orjson
 import pytest
 
 from libs.contracts.events import DocumentAccepted, IngestRefused
-from libs.contracts.faults import WorldFault
-from libs.contracts.subjects import INGEST_BUCKET, INGEST_REFUSED, INGEST_REQUESTED
+from libs.contracts.subjects import (
+    HELD_BUCKET,
+    HELD_REQUESTED,
+    INGEST_BUCKET,
+    INGEST_REFUSED,
+    INGEST_REQUESTED,
+)
 from libs.runtime.work import Work
 from services.gateway.intake import take
 from tests.support.gateway_fakes import World
@@ -112,12 +117,24 @@ async def test_one_bad_record_does_not_hold_up_the_others(world: World) -> None:
     assert len(set(marks)) == len(marks)
 
 
-async def test_a_full_queue_leaves_the_event_for_later(world: World) -> None:
+async def test_a_full_queue_holds_the_event_apart(world: World) -> None:
     for n in range(4):
         world.inbox.data[f"acme/{n}.md"] = b"%d" % n
     for n in range(3):
         await notify(world, f"acme/{n}.md")
-    with pytest.raises(WorldFault):
-        await notify(world, "acme/3.md")
+    await notify(world, "acme/0.md", "acme/3.md", etag="e2")
+    await request(world)
+    held = [
+        (s, orjson.loads(b), t)
+        for s, b, _, t in world.bus.published
+        if s in (HELD_BUCKET, HELD_REQUESTED)
+    ]
+    assert [(s, t) for s, _, t in held] == [
+        (HELD_BUCKET, {"namespace": "acme"}),
+        (HELD_BUCKET, {"namespace": "acme"}),
+        (HELD_REQUESTED, {"namespace": "acme"}),
+    ]
+    keys = [b["Records"][0]["s3"]["object"]["key"] for _, b, _ in held[:2]]
+    assert keys == ["acme/0.md", "acme/3.md"]
     assert refused(world) == []
     assert len(world.jobs.jobs) == 3
