@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from libs.contracts.artefacts.chunk import digest_ids
 from libs.contracts.artefacts.manifest import Manifest
-from libs.contracts.artefacts.nav import DocNav
+from libs.contracts.artefacts.nav import DocNav, NavSection
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.events import DocumentChunked, DocumentPublished, JobEvent, RevisionSuperseded
 from libs.contracts.faults import Code, StaleFault
@@ -38,11 +38,12 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class Loaded:
-    """The artefacts of a revision that are published; `digest` is over the chunk ids."""
+    """What is needed of a revision's artefacts until it is published; `digest` is over the
+    chunk ids. The trees of a long document are large, so they are not among it."""
 
     chunks: ChunkFile
     digest: Digest
-    nav: DocNav
+    title: str
     keywords: frozenset[str]
     counts: dict[str, int]
     format: str
@@ -90,7 +91,9 @@ async def _stage_and_flip(
     expected = Digest(event.chunk_count, event.chunk_digest)
     prove(revn, held_chunks("file chunks.json", expected, loaded.digest))
     work.check()
-    await stores.catalog.chunks.stage(revn, loaded.chunks, loaded.nav.root, work.check)
+    await stores.catalog.chunks.stage(
+        revn, loaded.chunks, await _sections(stores.objects, event), work.check
+    )
     work.check()
     held, winners = await _both(
         _index_and_link(deps, event, revn, loaded, work), promote(stores.objects, event, work)
@@ -132,20 +135,23 @@ async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
     refs = event.artefacts
     chunks = await load_chunks(objects, refs["chunks.json"])
     ids = await asyncio.to_thread(chunks.ids)
-    nav, manifest, profile = await asyncio.gather(
-        load_json(objects, refs["doc_nav.json"], DocNav),
+    manifest, profile = await asyncio.gather(
         load_json(objects, refs["manifest.json"], Manifest),
         load_json(objects, refs["profile.json"], Profile),
     )
     return Loaded(
         chunks=chunks,
         digest=Digest(len(ids), digest_ids(ids)),
-        nav=nav,
+        title=manifest.HIERARCHY.title,
         keywords=frozenset(manifest.keywords),
         counts={**manifest.statistics.model_dump(), "pages": profile.page_count},
         format=profile.format,
         inferred=dict(profile.inferred),
     )
+
+
+async def _sections(objects: ObjectStore, event: DocumentChunked) -> NavSection:
+    return (await load_json(objects, event.artefacts["doc_nav.json"], DocNav)).root
 
 
 async def _index_and_link(
@@ -167,7 +173,7 @@ async def _write_index(
 ) -> None:
     """A slice at a time, so that a long document holds up nobody."""
     documents = index_slices(
-        loaded.chunks, title=loaded.nav.title, file_name=event.file_name, tokenize=deps.tokenize
+        loaded.chunks, title=loaded.title, file_name=event.file_name, tokenize=deps.tokenize
     )
     write = deps.stores.index.write
     while (some := await asyncio.to_thread(next, documents, None)) is not None:
