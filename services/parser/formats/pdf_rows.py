@@ -98,7 +98,7 @@ class PageWriter:
         item = list_marker(block.text)
         if len(block.lines) == 1 and block.lines[0].leads:
             self.rows.add("toc", block.text, **looks)
-        elif is_caption(block.text) and not self.typography.stands_out(block):
+        elif is_caption(block.text):
             self.rows.add("caption", block.text, **looks)
         elif is_heading(place, self.typography):
             number = heading_number(block.text)

@@ -24,8 +24,9 @@ HEADING_SIZE = 1.15
 MAX_HEADING = 200
 MAX_FONT_LEVELS = 6
 APART = 0.7
-"""White space above a line that stands apart, in ems; what is below it must be as near."""
+"""White space above a line that stands apart, in ems."""
 MAX_BELOW = 3.0
+"""White space, in ems, above the text that belongs to a title."""
 MAX_WORDS = 14
 UNCASED = 30
 """Characters of a numbered title in a script without capitals, such as Hangul."""
@@ -34,8 +35,9 @@ PARAGRAPH = 60
 EDGE = 0.08
 """Share of the page height, at its top and bottom, where a line that stands apart says little."""
 
-_LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_](?:[\W\d_]+|$))*")
-"""No letters, or single ones alone, as they stand over the parts of an index."""
+_LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_\uac00-\ud7a3\u4e00-\u9fff](?:[\W\d_]+|$))*")
+"""No letters, or single ones alone, as they stand over the parts of an index; Hangul and Han
+are often spaced out in titles."""
 _NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
 _SMALL = re.compile(r"[^\w(<\[「『《【“\"‘']*[a-z]\S*(?:\s+\S+)?")
 """One or two words, the first in lower case: a logo, a term, a name in a program."""
@@ -133,15 +135,15 @@ def is_heading(place: Place, typography: Typography) -> bool:
         return large or bold or number.strong or (deep and full) or _titled(place)
     if _NOT_TITLE.search(text):
         return large and bold and len(block.lines) == 1 and text.endswith(".")
-    if is_no_title(text):
+    if is_no_title(text) or (_SMALL.fullmatch(text) and not (bold and _stands_apart(place))):
         return False
     return large or bold or _titled(place)
 
 
 def is_no_title(text: str) -> bool:
-    """Whether a short text is a date, an address, a formula or a word or two in lower case."""
+    """Whether a short text is a date, an address or a formula."""
     stripped = text.strip()
-    if _DATE.fullmatch(stripped) or _ADDRESS.fullmatch(stripped) or _SMALL.fullmatch(stripped):
+    if _DATE.fullmatch(stripped) or _ADDRESS.fullmatch(stripped):
         return True
     if _TEX.search(stripped):
         return True
@@ -160,11 +162,17 @@ def _titled(place: Place) -> bool:
         return False
     if block.em < 0.95 * below.em or len(block.text.split()) > MAX_WORDS:
         return False
-    space = block.y0 - place.above.y1 if place.above is not None else block.em
-    gap = below.y0 - block.y1
-    if space < APART * block.em or gap > MAX_BELOW * block.em:
+    if not _stands_apart(place):
         return False
     return block.em >= HEADING_SIZE * below.em or _cased_like_a_title(block.text)
+
+
+def _stands_apart(place: Place) -> bool:
+    """Whether there is white space above the block, and text near below it."""
+    block, above, below = place.block, place.above, place.below
+    space = block.y0 - above.y1 if above is not None else block.em
+    near = below is not None and below.y0 - block.y1 <= MAX_BELOW * block.em
+    return near and space >= APART * block.em
 
 
 def _cased_like_a_title(text: str) -> bool:
@@ -172,9 +180,9 @@ def _cased_like_a_title(text: str) -> bool:
     script without them a short title with a number."""
     number = heading_number(text)
     title = number.title if number is not None else text
-    words = [w for w in re.findall(r"[^\W\d_][\w'’-]*", title) if len(w) > 3 or w.isupper()]
-    if any(not w[0].isupper() and not w[0].islower() for w in words):
+    if not any(c.isupper() or c.islower() for c in title):
         return number is not None and len(title) <= UNCASED
+    words = [w for w in re.findall(r"[^\W\d_][\w'’-]*", title) if len(w) > 3 or w.isupper()]
     if not words:
         return False
     capital = sum(w[0].isupper() for w in words)
