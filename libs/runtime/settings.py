@@ -49,8 +49,16 @@ class Settings(BaseSettings):
     )
     objects_secret_key: SecretStr | None = Field(default=None, description="its secret")
     catalog_url: str | None = Field(default=None, description="sqlite: or postgresql:")
-    index_url: str | None = Field(default=None, description="file: or opensearch:")
-    graph_url: str | None = Field(default=None, description="catalog: or neo4j:")
+    index_url: str | None = Field(
+        default=None, description="file:<path>, or opensearch://<user>@<host>:<port>/<prefix>"
+    )
+    index_password: SecretStr | None = Field(
+        default=None, description="the OpenSearch user's password"
+    )
+    graph_url: str | None = Field(
+        default=None, description="catalog:, or neo4j://<user>@<host>:<port>/<database>"
+    )
+    graph_password: SecretStr | None = Field(default=None, description="the Neo4j user's password")
     embedder: str = Field(default="e5", description="e5, or none for lexical search alone")
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
     shutdown_seconds: float = Field(
@@ -95,6 +103,14 @@ class Settings(BaseSettings):
     def resolved_index_url(self) -> str:
         """The index URL, by default `file:<data_dir>/index`."""
         return self.index_url or f"file:{self.data_dir.absolute() / 'index'}"
+
+    def index_secret(self) -> str | None:
+        """The search index's password, where one is given."""
+        return None if self.index_password is None else self.index_password.get_secret_value()
+
+    def graph_secret(self) -> str | None:
+        """The graph's password, where one is given."""
+        return None if self.graph_password is None else self.graph_password.get_secret_value()
 
     def resolved_graph_url(self) -> str:
         """The graph URL, by default the catalog's own tables."""

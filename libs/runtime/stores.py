@@ -49,8 +49,12 @@ class Stores:
         """Lexical channels and vectors."""
         from libs.runtime.index.factory import open_index
 
-        url = self._settings.resolved_index_url()
-        return traced(open_index(url, writer=self._index_writer), "index")
+        index = open_index(
+            self._settings.resolved_index_url(),
+            writer=self._index_writer,
+            password=self._settings.index_secret(),
+        )
+        return traced(index, "index")
 
     @cached_property
     def graph(self) -> GraphStore:
@@ -58,9 +62,12 @@ class Stores:
         from libs.runtime.graph.factory import open_graph
 
         settings = self._settings
-        return traced(
-            open_graph(settings.resolved_graph_url(), settings.resolved_catalog_url()), "graph"
+        graph = open_graph(
+            settings.resolved_graph_url(),
+            settings.resolved_catalog_url(),
+            password=settings.graph_secret(),
         )
+        return traced(graph, "graph")
 
     @cached_property
     def embedder(self) -> Embedder | None:

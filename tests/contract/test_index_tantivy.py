@@ -75,7 +75,7 @@ async def test_the_url_chooses_the_index(root: Path) -> None:
     await index.write(NS, 1, [document("apple")])
     assert (root / FOLDER).is_dir()
     await index.close()
-    for url in ("", "file:", "opensearch:http://host", str(root)):
+    for url in ("", "file:", "elastic://host", str(root)):
         with pytest.raises(ValueError, match="use file:<path>"):
             open_index(url, writer=False)
 

@@ -1,13 +1,20 @@
 """Chooses the graph store by the scheme of its URL."""
 
+from libs.runtime.graph.neo4j_client import FORM
 from libs.runtime.graph.port import GraphStore
 
 
-def open_graph(url: str, catalog_url: str) -> GraphStore:
-    """`catalog:` keeps the graph in the catalog's own tables; anything else is a `ValueError`."""
+def open_graph(url: str, catalog_url: str, *, password: str | None = None) -> GraphStore:
+    """`catalog:` keeps the graph in the catalog's own tables, `neo4j://…` on a server, with the
+    `password` of its user; anything else is a `ValueError`."""
     if url == "catalog:":
         from libs.runtime.catalog.sql.catalog import open_catalog
         from libs.runtime.graph.sql import CatalogGraph
 
         return CatalogGraph(open_catalog(catalog_url))
-    raise ValueError(f"GROUNDWIRE_GRAPH_URL is {url!r}: use catalog:")
+    scheme = url.partition(":")[0]
+    if scheme == "neo4j":
+        from libs.runtime.graph.neo4j_graph import Neo4jGraph
+
+        return Neo4jGraph(url, password)
+    raise ValueError(f"no graph store for {scheme!r}: use catalog: or {FORM}")

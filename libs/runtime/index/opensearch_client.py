@@ -62,6 +62,7 @@ def address_of(url: str) -> Address:
     if (
         address is None
         or options
+        or parts.scheme != "opensearch"
         or parts.password is not None
         or not address.host
         or not prefix
