@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx
 
@@ -25,6 +25,7 @@ from libs.contracts.api.documents import (
     KeyView,
     Page,
     RevisionView,
+    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
@@ -167,9 +168,12 @@ class AsyncClient:
         """Change a document's metadata; fields that are not set stay."""
         return await self._send(calls.describe(self.namespace, document_id, metadata))
 
-    async def revisions(self, document_id: str) -> Page[RevisionView]:
-        """Revisions of a document."""
-        return await self._send(calls.revisions(self.namespace, document_id))
+    async def revisions(
+        self, document_id: str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[RevisionView]:
+        """Revisions of a document, newest first."""
+        call = calls.revisions(self.namespace, document_id, cursor=cursor, limit=limit)
+        return await self._send(call)
 
     async def activate(self, document_id: str, revision: int) -> None:
         """Roll a document back or forward to a revision."""
@@ -214,9 +218,11 @@ class AsyncClient:
         """Drop a dead letter for good."""
         await self._send(calls.discard(letter_id))
 
-    async def keys(self, namespace: str | None = None) -> Page[KeyView]:
+    async def keys(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[KeyView]:
         """Keys of a namespace, or all. For the role admin."""
-        return await self._send(calls.keys(namespace))
+        return await self._send(calls.keys(namespace, cursor=cursor, limit=limit))
 
     async def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
         """A new key; its `secret` is told only here. For the role admin."""
@@ -230,13 +236,15 @@ class AsyncClient:
         """End a key at once. For the role admin."""
         await self._send(calls.revoke_key(key_id))
 
-    async def namespaces(self) -> list[str]:
+    async def namespaces(self, *, cursor: str | None = None, limit: int | None = None) -> Page[str]:
         """All namespaces. For the role admin."""
-        return await self._send(calls.namespaces())
+        return await self._send(calls.namespaces(cursor=cursor, limit=limit))
 
-    async def usage(self, namespace: str | None = None) -> list[dict[str, Any]]:
+    async def usage(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Usage]:
         """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
-        return await self._send(calls.usage(namespace))
+        return await self._send(calls.usage(namespace, cursor=cursor, limit=limit))
 
     async def create_namespace(self, namespace: str) -> None:
         """A new namespace. For the role admin."""

@@ -22,6 +22,7 @@ from libs.contracts.api.documents import (
     KeyView,
     Page,
     RevisionView,
+    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.problem import Problem
@@ -157,10 +158,12 @@ def describe(namespace: str, document_id: str, metadata: DocumentMetadata) -> Ca
     )
 
 
-def revisions(namespace: str, document_id: str) -> Call[Page[RevisionView]]:
-    """Revisions of a document."""
+def revisions(
+    namespace: str, document_id: str, *, cursor: str | None, limit: int | None
+) -> Call[Page[RevisionView]]:
+    """Revisions of a document, newest first."""
     path = _space(namespace, "documents", document_id, "revisions")
-    return Call("GET", path, _model(Page[RevisionView]))
+    return Call("GET", path, _model(Page[RevisionView]), _given(cursor=cursor, limit=limit))
 
 
 def activate(namespace: str, document_id: str, revision: int) -> Call[DocumentView]:
@@ -222,9 +225,10 @@ def discard(letter_id: str) -> Call[None]:
     return Call("DELETE", _letter(letter_id), _nothing)
 
 
-def keys(namespace: str | None) -> Call[Page[KeyView]]:
+def keys(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[KeyView]]:
     """Keys; a namespace's, or all."""
-    return Call("GET", "/v1/keys", _model(Page[KeyView]), _given(namespace=namespace))
+    params = _given(namespace=namespace, cursor=cursor, limit=limit)
+    return Call("GET", "/v1/keys", _model(Page[KeyView]), params)
 
 
 def create_key(namespace: str, role: str, label: str) -> Call[KeyView]:
@@ -244,20 +248,16 @@ def revoke_key(key_id: str) -> Call[None]:
     return Call("DELETE", f"/v1/keys/{quote(key_id, safe='')}", _nothing)
 
 
-def namespaces() -> Call[list[str]]:
-    """All namespaces."""
+def namespaces(*, cursor: str | None, limit: int | None) -> Call[Page[str]]:
+    """All namespaces, by name."""
+    params = _given(cursor=cursor, limit=limit)
+    return Call("GET", "/v1/namespaces", _model(Page[str]), params)
 
-    return Call("GET", "/v1/namespaces", lambda r: Page[str].model_validate_json(r.content).items)
 
-
-def usage(namespace: str | None) -> Call[list[dict[str, Any]]]:
+def usage(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[Usage]]:
     """What a namespace holds, or each of them."""
-
-    def read(response: httpx.Response) -> list[dict[str, Any]]:
-        items: list[dict[str, Any]] = response.json()["items"]
-        return items
-
-    return Call("GET", "/v1/usage", read, _given(namespace=namespace))
+    params = _given(namespace=namespace, cursor=cursor, limit=limit)
+    return Call("GET", "/v1/usage", _model(Page[Usage]), params)
 
 
 def create_namespace(namespace: str) -> Call[None]:

@@ -43,5 +43,6 @@ def unreachable(connection: Connection, error: httpx.TransportError) -> Unreacha
     """The error when nobody answered, with the way out."""
     return Unreachable(
         f"nobody answers at {connection.url} ({type(error).__name__}): "
-        "start it with `make run`, or name another address with --url or GROUNDWIRE_URL"
+        "start it with `make run`, name another address with --url or GROUNDWIRE_URL, or the "
+        "folder of a stack on this machine with GROUNDWIRE_DATA_DIR"
     )

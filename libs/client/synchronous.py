@@ -5,7 +5,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx
 
@@ -25,6 +25,7 @@ from libs.contracts.api.documents import (
     KeyView,
     Page,
     RevisionView,
+    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
@@ -165,9 +166,12 @@ class Client:
         """Change a document's metadata; fields that are not set stay."""
         return self._send(calls.describe(self.namespace, document_id, metadata))
 
-    def revisions(self, document_id: str) -> Page[RevisionView]:
-        """Revisions of a document."""
-        return self._send(calls.revisions(self.namespace, document_id))
+    def revisions(
+        self, document_id: str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[RevisionView]:
+        """Revisions of a document, newest first."""
+        call = calls.revisions(self.namespace, document_id, cursor=cursor, limit=limit)
+        return self._send(call)
 
     def activate(self, document_id: str, revision: int) -> None:
         """Roll a document back or forward to a revision."""
@@ -212,9 +216,11 @@ class Client:
         """Drop a dead letter for good."""
         self._send(calls.discard(letter_id))
 
-    def keys(self, namespace: str | None = None) -> Page[KeyView]:
+    def keys(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[KeyView]:
         """Keys of a namespace, or all. For the role admin."""
-        return self._send(calls.keys(namespace))
+        return self._send(calls.keys(namespace, cursor=cursor, limit=limit))
 
     def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
         """A new key; its `secret` is told only here. For the role admin."""
@@ -228,13 +234,15 @@ class Client:
         """End a key at once. For the role admin."""
         self._send(calls.revoke_key(key_id))
 
-    def namespaces(self) -> list[str]:
+    def namespaces(self, *, cursor: str | None = None, limit: int | None = None) -> Page[str]:
         """All namespaces. For the role admin."""
-        return self._send(calls.namespaces())
+        return self._send(calls.namespaces(cursor=cursor, limit=limit))
 
-    def usage(self, namespace: str | None = None) -> list[dict[str, Any]]:
+    def usage(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Usage]:
         """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
-        return self._send(calls.usage(namespace))
+        return self._send(calls.usage(namespace, cursor=cursor, limit=limit))
 
     def create_namespace(self, namespace: str) -> None:
         """A new namespace. For the role admin."""

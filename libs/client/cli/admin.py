@@ -1,10 +1,21 @@
 """`groundwire keys …`, `groundwire namespaces …` and `groundwire usage`, for the role admin."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libs.client.cli.shared import OPERATING, client, print_table
+from libs.client.cli.shared import (
+    OPERATING,
+    JsonOption,
+    client,
+    every,
+    plain,
+    print_line,
+    print_listing,
+)
+
+if TYPE_CHECKING:
+    from libs.contracts.api.documents import KeyView
 
 KeyArgument = Annotated[str, typer.Argument(help="key id")]
 
@@ -16,23 +27,23 @@ namespaces = typer.Typer(no_args_is_help=True, help="List and make namespaces.")
 def list_keys(
     context: typer.Context,
     namespace: Annotated[str | None, typer.Option(help="only of this namespace")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Keys; secrets are not kept, so they cannot be shown."""
     with client(context) as groundwire:
-        found = groundwire.keys(namespace).items
-    print_table(
-        ["key", "namespace", "role", "label", "made", "revoked"],
-        [
-            [
-                key.key_id,
-                key.namespace,
-                key.role,
-                key.label,
-                f"{key.created_at:%Y-%m-%d %H:%M}",
-                f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else "",
-            ]
-            for key in found
-        ],
+        found = every(lambda cursor, size: groundwire.keys(namespace, cursor=cursor, limit=size))
+    print_listing(
+        found,
+        {
+            "key": lambda key: key.key_id,
+            "namespace": lambda key: key.namespace,
+            "role": lambda key: key.role,
+            "label": lambda key: key.label,
+            "made": lambda key: f"{key.created_at:%Y-%m-%d %H:%M}",
+            "revoked": lambda key: f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else "",
+        },
+        as_json=as_json,
+        nothing="there are no keys",
     )
 
 
@@ -42,63 +53,80 @@ def create(
     namespace: Annotated[str, typer.Argument(help="namespace of the key")],
     role: Annotated[str, typer.Option(help="reader, writer, operator or admin")] = "reader",
     label: Annotated[str, typer.Option(help="what it is for")] = "",
+    as_json: JsonOption = False,
 ) -> None:
     """A new key; its secret is shown only now."""
     with client(context) as groundwire:
-        made = groundwire.create_key(namespace, role, label)
-    typer.echo(f"{made.key_id}\t{made.secret}")
+        _tell(groundwire.create_key(namespace, role, label), as_json)
 
 
 @keys.command()
-def rotate(context: typer.Context, key: KeyArgument) -> None:
+def rotate(context: typer.Context, key: KeyArgument, as_json: JsonOption = False) -> None:
     """A new secret for a key; shown only now."""
     with client(context) as groundwire:
-        made = groundwire.rotate_key(key)
-    typer.echo(f"{made.key_id}\t{made.secret}")
+        _tell(groundwire.rotate_key(key), as_json)
+
+
+def _tell(made: "KeyView", as_json: bool) -> None:
+    if as_json:
+        print_line(made)
+    else:
+        typer.echo(f"{made.key_id}\t{made.secret}")
 
 
 @keys.command()
-def revoke(context: typer.Context, key: KeyArgument) -> None:
+def revoke(context: typer.Context, key: KeyArgument, as_json: JsonOption = False) -> None:
     """End a key at once."""
     with client(context) as groundwire:
         groundwire.revoke_key(key)
-    typer.echo("revoked")
+    if as_json:
+        print_line({"key_id": key, "state": "revoked"})
+    else:
+        typer.echo("revoked")
 
 
 @namespaces.command("list")
-def list_namespaces(context: typer.Context) -> None:
+def list_namespaces(context: typer.Context, as_json: JsonOption = False) -> None:
     """All namespaces."""
     with client(context) as groundwire:
-        for name in groundwire.namespaces():
-            typer.echo(name)
+        found = every(lambda cursor, size: groundwire.namespaces(cursor=cursor, limit=size))
+    print_listing(found, {"namespace": str}, as_json=as_json, nothing="there are no namespaces")
 
 
 @namespaces.command("create")
 def create_namespace(
-    context: typer.Context, name: Annotated[str, typer.Argument(help="its name")]
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="its name")],
+    as_json: JsonOption = False,
 ) -> None:
     """A new namespace."""
     with client(context) as groundwire:
         groundwire.create_namespace(name)
-    typer.echo(f"made {name}")
+    if as_json:
+        print_line({"namespace": name})
+    else:
+        typer.echo(plain(f"made {name}"))
 
 
 def usage(
     context: typer.Context,
     namespace: Annotated[str | None, typer.Option(help="only of this namespace")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """What each namespace holds."""
     with client(context) as groundwire:
-        found = groundwire.usage(namespace)
-    print_table(
-        ["namespace", "documents", "chunks", "keys", "jobs"],
-        [
-            [
-                *(str(one[name]) for name in ("namespace", "documents", "chunks", "keys")),
-                ", ".join(f"{count} {state}" for state, count in one["jobs"].items() if count),
-            ]
-            for one in found
-        ],
+        found = every(lambda cursor, size: groundwire.usage(namespace, cursor=cursor, limit=size))
+    print_listing(
+        found,
+        {
+            "namespace": lambda one: one.namespace,
+            "documents": lambda one: one.documents,
+            "chunks": lambda one: one.chunks,
+            "keys": lambda one: one.keys,
+            "jobs": lambda one: ", ".join(f"{n} {state}" for state, n in one.jobs.items() if n),
+        },
+        as_json=as_json,
+        nothing="there is no such namespace" if namespace else "there are no namespaces",
     )
 
 

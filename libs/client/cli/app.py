@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from libs.client.cli import admin, documents, ingest, jobs, letters, search
+from libs.client.cli import admin, documents, ingest, jobs, letters, search, verify
 from libs.client.cli.shared import Target
 
 JOINING = "groundwire.commands"
@@ -20,7 +20,10 @@ def root(
     """Documents in, cited evidence out.
 
     Address, key and namespace come from the options, from GROUNDWIRE_URL,
-    GROUNDWIRE_API_KEY and GROUNDWIRE_NAMESPACE, or from the stack started on this machine.
+    GROUNDWIRE_API_KEY and GROUNDWIRE_NAMESPACE, or from the stack started on this machine:
+    the one of this folder, or of the folder that GROUNDWIRE_DATA_DIR names.
+
+    Exit codes: 0 done, 1 refused or failed, 2 wrong use, 3 nobody answers.
     """
     context.obj = Target(url, key, namespace)
 
@@ -32,11 +35,10 @@ def build() -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for module in (ingest, search, documents, jobs, letters, admin):
+    for module in (ingest, search, verify, documents, jobs, letters, admin):
         module.register(app)
     for entry in entry_points(group=JOINING):
         entry.load()(app)

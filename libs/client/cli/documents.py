@@ -4,14 +4,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from libs.client.cli.shared import PANEL, client, plain, print_json, print_table
+from libs.client.cli.shared import (
+    PANEL,
+    JsonOption,
+    client,
+    every,
+    plain,
+    print_json,
+    print_line,
+    print_listing,
+)
 
 if TYPE_CHECKING:
-    from libs.contracts.api.documents import DocumentView
-    from libs.contracts.artefacts import NavSection
+    from libs.contracts.artefacts import DocNav, NavSection
 
 DocumentArgument = Annotated[str, typer.Argument(help="document id")]
-JsonOption = Annotated[bool, typer.Option("--json", help="the answer as it came")]
 
 documents = typer.Typer(no_args_is_help=True, help="List, show, roll back and delete documents.")
 
@@ -24,34 +31,25 @@ def list_documents(
     as_json: JsonOption = False,
 ) -> None:
     """Documents of the namespace."""
-    found: list[DocumentView] = []
-    cursor = None
     with client(context) as groundwire:
-        while len(found) < limit:
-            page = groundwire.documents(
-                collection=collection, cursor=cursor, limit=min(limit - len(found), 100)
-            )
-            found += page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-    if as_json:
-        for view in found:
-            typer.echo(view.model_dump_json())
-        return
-    print_table(
-        ["document", "file", "state", "revision", "chunks", "vectors"],
-        [
-            [
-                view.document_id,
-                view.file_name,
-                view.state,
-                str(view.active_revision or "-"),
-                str(view.counts.get("chunks", "-")),
-                f"{view.dense_coverage:.0%}",
-            ]
-            for view in found
-        ],
+        found = every(
+            lambda cursor, size: groundwire.documents(
+                collection=collection, cursor=cursor, limit=size
+            ),
+            limit,
+        )
+    print_listing(
+        found,
+        {
+            "document": lambda view: view.document_id,
+            "file": lambda view: view.file_name,
+            "state": lambda view: view.state,
+            "revision": lambda view: view.active_revision or "-",
+            "chunks": lambda view: view.counts.get("chunks", "-"),
+            "vectors": lambda view: f"{view.dense_coverage:.0%}",
+        },
+        as_json=as_json,
+        nothing="there are no documents",
     )
 
 
@@ -60,24 +58,24 @@ def show(context: typer.Context, document: DocumentArgument, as_json: JsonOption
     """A document and its revisions."""
     with client(context) as groundwire:
         view = groundwire.document(document)
-        revisions = groundwire.revisions(document).items
+        revisions = every(lambda at, size: groundwire.revisions(document, cursor=at, limit=size))
     if as_json:
-        print_json(view)
+        kept = [revision.model_dump(mode="json") for revision in revisions]
+        print_line(view.model_dump(mode="json") | {"revisions": kept})
         return
     typer.echo(plain(f"{view.document_id}  {view.file_name}  {view.state}"))
-    print_table(
-        ["", "revision", "state", "job", "bytes", "made"],
-        [
-            [
-                "*" if revision.active else "",
-                str(revision.revision),
-                revision.state,
-                revision.job_id,
-                str(revision.size),
-                f"{revision.created_at:%Y-%m-%d %H:%M:%S}",
-            ]
-            for revision in revisions
-        ],
+    print_listing(
+        revisions,
+        {
+            "active": lambda revision: "*" if revision.active else "",
+            "revision": lambda revision: revision.revision,
+            "state": lambda revision: revision.state,
+            "job": lambda revision: revision.job_id,
+            "bytes": lambda revision: revision.size,
+            "made": lambda revision: f"{revision.created_at:%Y-%m-%d %H:%M:%S}",
+        },
+        as_json=False,
+        nothing="it has no revisions",
     )
 
 
@@ -86,11 +84,15 @@ def rollback(
     context: typer.Context,
     document: DocumentArgument,
     revision: Annotated[int, typer.Argument(min=1, help="revision to make active")],
+    as_json: JsonOption = False,
 ) -> None:
     """Make another kept revision the active one."""
     with client(context) as groundwire:
         groundwire.activate(document, revision)
-    typer.echo(f"revision {revision} is active")
+    if as_json:
+        print_line({"document_id": document, "active_revision": revision})
+    else:
+        typer.echo(f"revision {revision} is active")
 
 
 @documents.command()
@@ -98,13 +100,19 @@ def delete(
     context: typer.Context,
     document: DocumentArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Hide a document at once and erase it from every store."""
-    if not yes:
-        typer.confirm(f"erase {document} with all its revisions?", abort=True)
     with client(context) as groundwire:
+        if not yes:
+            name = plain(groundwire.document(document).file_name)
+            question = f"erase {document} ({name}) with all its revisions?"
+            typer.confirm(question, abort=True, err=as_json)
         receipt = groundwire.delete(document)
-    typer.echo(f"{receipt.state}, erasure {receipt.erasure_id}")
+    if as_json:
+        print_line(receipt)
+    else:
+        typer.echo(f"{receipt.state}, erasure {receipt.erasure_id}")
 
 
 def outline(
@@ -119,8 +127,14 @@ def outline(
     if as_json:
         print_json(nav)
         return
-    typer.secho(plain(nav.title or nav.file_name), bold=True)
+    if not _begins_with_title(nav):
+        typer.secho(plain(nav.title or nav.file_name), bold=True)
     _draw(nav.root, 0)
+
+
+def _begins_with_title(nav: "DocNav") -> bool:
+    """Whether the first heading is the title itself."""
+    return bool(nav.title and nav.root.children and nav.root.children[0].title == nav.title)
 
 
 def _draw(section: "NavSection", depth: int) -> None:

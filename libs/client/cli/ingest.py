@@ -13,7 +13,7 @@ import typer
 
 from libs.client.cli.files import Snapshot
 from libs.client.cli.progress import Outcome, Reporter, reporter
-from libs.client.cli.shared import PANEL, client, describe, say_error
+from libs.client.cli.shared import PANEL, JsonOption, client, describe, say_error
 
 if TYPE_CHECKING:
     from libs.client.synchronous import Client
@@ -40,6 +40,7 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="stay, and ingest what is added or changed")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Send files and folders; exit code 1 if one failed.
 
@@ -66,27 +67,34 @@ def ingest(
             metadata=DocumentMetadata(tags=tag or []),
             wait_for_dense=wait_for_dense,
         )
-        failed = send_all(groundwire, files, options, document_id)
+        failed = send_all(groundwire, files, options, document_id, as_json=as_json)
         if watch:
-            _watch(groundwire, snapshot, options)
+            _watch(groundwire, snapshot, options, as_json)
     if failed:
         raise typer.Exit(1)
 
 
-def _watch(groundwire: "Client", snapshot: Snapshot, options: "IngestOptions") -> None:
+def _watch(
+    groundwire: "Client", snapshot: Snapshot, options: "IngestOptions", as_json: bool
+) -> None:
     """Send what is added or changed, until Ctrl-C."""
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(WATCH_SECONDS)
             if settled := snapshot.settled_changes():
-                send_all(groundwire, settled, options, None)
+                send_all(groundwire, settled, options, None, as_json=as_json)
 
 
 def send_all(
-    groundwire: "Client", files: list[Path], options: "IngestOptions", document_id: str | None
+    groundwire: "Client",
+    files: list[Path],
+    options: "IngestOptions",
+    document_id: str | None,
+    *,
+    as_json: bool = False,
 ) -> int:
     """Send the files, some at a time; how many failed."""
-    with reporter(files) as report, ThreadPoolExecutor(AT_ONCE) as pool:
+    with reporter(files, as_json=as_json) as report, ThreadPoolExecutor(AT_ONCE) as pool:
         sender = Sender(groundwire, options, document_id, report)
         try:
             return sum(outcome.failed for outcome in pool.map(sender.send, files))

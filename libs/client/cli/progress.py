@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from libs.client.cli.shared import plain
+from libs.client.cli.shared import plain, print_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -58,6 +58,21 @@ class Lines:
         typer.echo(plain(line), err=outcome.failed)
 
 
+class JsonLines(Lines):
+    """One line of JSON for each file that ended."""
+
+    def end(self, path: Path, outcome: Outcome) -> None:
+        """State, path, the document or the reason, and whether it failed."""
+        print_line(
+            {
+                "path": str(path),
+                "state": outcome.state,
+                "detail": outcome.detail,
+                "failed": outcome.failed,
+            }
+        )
+
+
 class Bars:
     """A bar for all files and one for each that is under way."""
 
@@ -91,8 +106,11 @@ class Bars:
 
 
 @contextmanager
-def reporter(files: list[Path]) -> Iterator[Reporter]:
+def reporter(files: list[Path], *, as_json: bool = False) -> Iterator[Reporter]:
     """The reporter that fits where standard output goes."""
+    if as_json:
+        yield JsonLines()
+        return
     if not sys.stdout.isatty():
         yield Lines()
         return

@@ -1,10 +1,11 @@
 """What all remote commands share: where to call, how errors end, how to print."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,12 +13,22 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from libs.client.synchronous import Client
+    from libs.contracts.api.documents import Page
+
+T = TypeVar("T")
 
 PANEL = "Documents and evidence"
 OPERATING = "Operating"
 REFUSED = 1
 MISUSED = 2
 UNREACHABLE = 3
+PAGE = 200
+KEY_HINT = (
+    "; show one with --key or GROUNDWIRE_API_KEY, or name the folder of a stack on this "
+    "machine with GROUNDWIRE_DATA_DIR"
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="the answer as JSON, one item a line")]
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,8 @@ def describe(error: Any) -> str:
     """An `ApiError` in a sentence, with the trace to look for."""
     problem = error.problem
     trace = f" (trace {problem.trace_id})" if problem.trace_id else ""
-    return f"{problem.code}: {problem.detail or problem.title}{trace}"
+    hint = KEY_HINT if problem.status == 401 else ""
+    return f"{problem.code}: {problem.detail or problem.title}{hint}{trace}"
 
 
 def say_error(text: str) -> None:
@@ -86,10 +98,48 @@ def print_json(model: "BaseModel") -> None:
     sys.stdout.write(model.model_dump_json(indent=2, by_alias=True) + "\n")
 
 
+def print_line(value: Any) -> None:
+    """A model or plain data as one line of JSON on standard output."""
+    if hasattr(value, "model_dump"):
+        value = value.model_dump(mode="json", by_alias=True)
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def every(page: "Callable[[str | None, int], Page[T]]", most: int | None = None) -> list[T]:
+    """The items of all pages, at most `most`; `page` is asked by cursor and limit."""
+    found: list[T] = []
+    cursor = None
+    while True:
+        wanted = PAGE if most is None else min(PAGE, most - len(found))
+        got = page(cursor, wanted)
+        found += got.items
+        cursor = got.next_cursor
+        if cursor is None or (most is not None and len(found) >= most):
+            return found
+
+
+def print_listing(
+    items: Sequence[T],
+    columns: Mapping[str, Callable[[T], object]],
+    *,
+    as_json: bool,
+    nothing: str,
+) -> None:
+    """Items as a table or as lines of JSON; that there are none is said on standard error."""
+    if as_json:
+        for item in items:
+            print_line(item)
+    elif items:
+        rows = [[str(cell(item)) for cell in columns.values()] for item in items]
+        print_table(list(columns), rows)
+    else:
+        typer.echo(nothing, err=True)
+
+
 def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """A table that fits the terminal; tab-separated where there is none."""
+    """A table that fits the terminal; tab-separated, headed alike, where there is none."""
     if not sys.stdout.isatty():
-        for row in rows:
+        for row in [columns, *rows]:
             typer.echo("\t".join(plain(cell).replace("\t", " ").replace("\n", " ") for cell in row))
         return
     from rich.console import Console

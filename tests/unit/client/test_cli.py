@@ -224,7 +224,8 @@ def test_documents_are_listed_page_by_page(gateway: FakeGateway) -> None:
     first = {"items": [document("doc-1")], "next_cursor": "doc-1"}
     gateway.on("GET", f"{SPACE}/documents", (200, first), (200, {"items": [document("doc-2")]}))
     result = run("documents", "list")
-    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["doc-1", "doc-2"]
+    listed = [line.split("\t")[0] for line in result.stdout.splitlines()]
+    assert listed == ["document", "doc-1", "doc-2"]
     assert "cursor=doc-1" in gateway.seen[1].path
 
 
@@ -302,13 +303,13 @@ def test_keys_and_namespaces_are_made(gateway: FakeGateway) -> None:
     assert "gw_new" in run("keys", "rotate", "key-1").stdout
     assert run("keys", "revoke", "key-1").exit_code == 0
     assert run("namespaces", "create", "acme").exit_code == 0
-    assert run("namespaces", "list").stdout.split() == ["acme", "default"]
+    assert run("namespaces", "list").stdout.split() == ["namespace", "acme", "default"]
     held = {
         "namespace": "acme", "documents": 2, "chunks": 9, "keys": 1,
         "jobs": {"published": 2, "failed": 0},
     }  # fmt: skip
     gateway.on("GET", "/v1/usage", (200, {"items": [held]}))
-    assert run("usage").stdout == "acme\t2\t9\t1\t2 published\n"
+    assert run("usage").stdout.splitlines()[1:] == ["acme\t2\t9\t1\t2 published"]
 
 
 def test_nobody_there_has_an_exit_code_of_its_own(
