@@ -1,0 +1,130 @@
+"""What the OpenSearch adapter makes before anything is sent."""
+
+import base64
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.contracts.faults import Code, WorldFault
+from libs.runtime.index import opensearch_queries as queries
+from libs.runtime.index.factory import open_index
+from libs.runtime.index.opensearch_client import address_of
+from libs.runtime.index.opensearch_mappings import Identity, identity_of
+from libs.runtime.index.port import IndexDocument, LexicalQuery, Scope
+from tests.support.nats import free_port
+
+
+def unpacked(text: str) -> list[int]:
+    """The numbers of a Roaring bitmap, read as its format is described."""
+    data = base64.b64decode(text)
+    cookie, count = struct.unpack_from("<II", data)
+    assert cookie == 12346
+    heads = [struct.unpack_from("<HH", data, 8 + 4 * i) for i in range(count)]
+    offsets = [struct.unpack_from("<I", data, 8 + 4 * count + 4 * i)[0] for i in range(count)]
+    numbers = []
+    end = 8 + 8 * count
+    for (key, less), offset in zip(heads, offsets, strict=True):
+        assert offset == end
+        size = less + 1
+        if size <= 4096:
+            lower = list(struct.unpack_from(f"<{size}H", data, offset))
+            end += 2 * size
+        else:
+            bits = data[offset : offset + 8192]
+            lower = [n for n in range(1 << 16) if bits[n // 8] >> n % 8 & 1]
+            assert len(lower) == size
+            end += 8192
+        numbers += [key << 16 | low for low in lower]
+    assert end == len(data)
+    return numbers
+
+
+@given(st.sets(st.integers(0, (1 << 31) - 1), max_size=200))
+def test_a_bitmap_holds_its_numbers(numbers: set[int]) -> None:
+    assert unpacked(queries.bitmap(numbers)) == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    "numbers", [range(4096), range(4097), range(100_000), range(65_000, 70_000)]
+)
+def test_a_dense_bitmap_holds_its_numbers(numbers: range) -> None:
+    assert unpacked(queries.bitmap(numbers)) == list(numbers)
+
+
+def test_a_large_scope_is_small_in_a_query() -> None:
+    clause = queries.filters(Scope("ns", frozenset(range(100_000))))[1]
+    assert len(clause["terms"]["revn"][0]) < 30_000
+
+
+def test_revisions_that_no_index_can_hold_are_in_no_query() -> None:
+    clause = queries.filters(Scope("ns", frozenset({7, 1 << 31, 1 << 40})))[1]
+    assert unpacked(clause["terms"]["revn"][0]) == [7]
+
+
+def test_long_terms_are_looked_for_by_bounded_pieces() -> None:
+    text = "".join(chr(ord("a") + i % 23) for i in range(100_000))
+    query = queries.substrings(LexicalQuery([], [text]))
+    assert query is not None
+    phrases = query["bool"]["should"][0]["bool"]["must"]
+    pieces = [phrase["match_phrase"]["term"]["query"] for phrase in phrases]
+    assert 1 <= len(pieces) <= queries.MAX_WINDOWS
+    assert all(len(piece) == queries.WINDOW and piece in text for piece in pieces)
+
+
+def test_terms_are_few_folded_and_of_two_characters_or_more() -> None:
+    assert queries.substrings(LexicalQuery([], ["x", ""])) is None
+    query = queries.substrings(LexicalQuery([], ["ＡＢ", "ab", *(f"t{i}" for i in range(99))]))
+    assert query is not None
+    should = query["bool"]["should"]
+    assert should[0] == {"term": {"term.pairs": {"value": "ab"}}}
+    assert len(should) == queries.MAX_TERMS
+
+
+def test_an_id_says_what_it_was_made_of() -> None:
+    made = Identity("acme", 7, 12, "t/0-1")
+    assert identity_of(str(made)) == made
+
+
+def test_a_url_says_where_the_cluster_is() -> None:
+    address = address_of("opensearch://reader@search.example:9201/docs?shards=3&replicas=1")
+    assert (address.host, address.port, address.prefix) == ("search.example", 9201, "docs")
+    assert (address.user, address.shards, address.replicas) == ("reader", 3, 1)
+    assert address.tls
+    assert not address_of("opensearch://localhost/docs?tls=false").tls
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "opensearch:", "opensearch://", "opensearch://host", "opensearch://host/", "file:x",
+        "opensearch://host/Upper", "opensearch://host/a*", "opensearch://host/a,b",
+        "opensearch://host/-a", "opensearch://host/a/b", "opensearch://host:port/a",
+        "opensearch://host/a?tls=no", "opensearch://host/a?shards=0", "opensearch://host/a?x=1",
+        "opensearch://user:xyzzy@host/a",
+    ],
+)  # fmt: skip
+def test_another_url_is_refused_without_its_secrets(url: str) -> None:
+    with pytest.raises(ValueError, match="GROUNDWIRE_INDEX_URL") as caught:
+        address_of(url)
+    assert "xyzzy" not in str(caught.value)
+
+
+async def test_a_cluster_that_is_not_there_is_a_store_that_is_away() -> None:
+    index = open_index(f"opensearch://127.0.0.1:{free_port()}/docs?tls=false", writer=False)
+    scope = Scope("ns", frozenset({1}))
+    secret = IndexDocument("t0", 0, "text", ["xyzzy"], [], "xyzzy")
+    for call in (
+        lambda: index.search("content", LexicalQuery(["a"]), scope, 5),
+        lambda: index.digest("ns", 1),
+        lambda: index.write("ns", 1, [secret]),
+        lambda: index.remove("ns", [1]),
+        index.purge,
+    ):
+        with pytest.raises(WorldFault, match="cannot be reached") as caught:
+            await call()
+        assert caught.value.code is Code.STORE_AWAY
+        assert "xyzzy" not in str(caught.value)
+    await index.close()
+    await index.close()
