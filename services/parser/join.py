@@ -11,6 +11,7 @@ from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import OutlineEntry, Profile
 from libs.contracts.artefacts.rows import Row
 from services.parser.contents import contents
+from services.parser.continued import Continued, join_tables
 from services.parser.echoes import Demotion, chapter_words, echoes
 from services.parser.furniture import Edges
 from services.parser.levels import level_headings
@@ -34,38 +35,42 @@ class Plan:
     demoted: dict[int, Demotion] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     before_page: dict[int, list[OutlineEntry]] = field(default_factory=dict)
+    tables: dict[int, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
     def apply(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The joined rows; `order` counts from 0 over what is left."""
-        order = 0
+        for order, row in enumerate(join_tables(self._kept(rows), self.tables)):
+            yield row.model_copy(update={"order": order})
+
+    def _kept(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
+        """The rows that are left, as they will be, by their index; -1 for new ones."""
         waiting = sorted(self.before_page)
         for index, row in enumerate(rows):
             while waiting and row.page is not None and row.page >= waiting[0]:
                 for entry in self.before_page[waiting.pop(0)]:
-                    yield _heading_of(entry, order)
-                    order += 1
+                    yield -1, _heading_of(entry)
             if index not in self.dropped:
-                yield self._changed(row, index, order)
-                order += 1
+                yield index, self._changed(row, index)
         for page in waiting:
             for entry in self.before_page[page]:
-                yield _heading_of(entry, order)
-                order += 1
+                yield -1, _heading_of(entry)
 
-    def _changed(self, row: Row, index: int, order: int) -> Row:
-        changes: dict[str, object] = {"order": order}
+    def _changed(self, row: Row, index: int) -> Row:
         if (kind := self.demoted.get(index)) is not None:
-            changes |= {"kind": kind, "level": None, "evidence": None, "asset": None}
-        elif (decision := self.decisions.get(index)) is not None:
-            changes |= {
-                "kind": "heading",
-                "level": decision.level,
-                "evidence": decision.evidence,
-                "text": decision.text or row.text,
-                "marker": self.markers.get(index, row.marker),
-            }
-        return row.model_copy(update=changes)
+            changes = {"kind": kind, "level": None, "evidence": None, "asset": None}
+            return row.model_copy(update=changes)
+        if (decision := self.decisions.get(index)) is not None:
+            return row.model_copy(
+                update={
+                    "kind": "heading",
+                    "level": decision.level,
+                    "evidence": decision.evidence,
+                    "text": decision.text or row.text,
+                    "marker": self.markers.get(index, row.marker),
+                }
+            )
+        return row
 
 
 class Survey:
@@ -76,6 +81,7 @@ class Survey:
         self._paged = profile.format == "pdf"
         self._lines: list[Line] = []
         self._edges = Edges()
+        self._tables = Continued()
         self._rows = 0
         self._headings = 0
 
@@ -85,6 +91,7 @@ class Survey:
         self._headings += row.kind == "heading"
         if row.hidden or row.kind in ("page_header", "page_footer") or not self._paged:
             return
+        self._tables.see(row, index)
         line = line_of(row, index)
         self._edges.see(line, row.asset)
         if row.kind == "toc" or (len(row.text) <= SHORT and row.kind not in ("table", "image")):
@@ -101,6 +108,7 @@ class Survey:
         plan.demoted |= echoes(lines, matches.decisions, self._edges.side_of)
         words, plan.markers = chapter_words(lines, matches.decisions)
         plan.demoted |= words
+        plan.tables = self._tables.chains(plan.demoted)
         gone = plan.demoted.keys() | plan.dropped
         headings = [x for x in lines if x.kind == "heading" and x.index not in gone]
         plan.decisions = {**matches.decisions, **level_headings(headings, matches.decisions)}
@@ -161,9 +169,9 @@ def _by_page(outline: Sequence[OutlineEntry]) -> dict[int, list[OutlineEntry]]:
     return pages
 
 
-def _heading_of(entry: OutlineEntry, order: int) -> Row:
+def _heading_of(entry: OutlineEntry) -> Row:
     """A heading that only the outline knows, at the top of its page."""
     return Row(
-        order=order, kind="heading", text=entry.title, level=entry.level,
+        order=0, kind="heading", text=entry.title, level=entry.level,
         evidence="outline", page=entry.page,
     )  # fmt: skip
