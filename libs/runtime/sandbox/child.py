@@ -112,14 +112,16 @@ def _work(function: str, folder: Path) -> int:
         answer = {"result": call(arguments, Attempt(folder))}
     except MemoryError:
         return OUT_OF_MEMORY
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
         answer = {"fault": describe(error)}
     with (folder / "end.json").open("w") as file:
         json.dump(answer, file)
     return 0
 
 
-def describe(error: Exception) -> dict[str, Any]:
+def describe(error: BaseException) -> dict[str, Any]:
     """`error` as the service is told of it; see the module for the rules."""
     frames = [
         f"{frame.filename.rpartition('site-packages/')[2]}:{frame.lineno}"
@@ -129,7 +131,7 @@ def describe(error: Exception) -> dict[str, Any]:
     return {"kind": kind, "code": str(code), "detail": detail, "frames": frames}
 
 
-def _judge(error: Exception) -> tuple[str, Code, str]:
+def _judge(error: BaseException) -> tuple[str, Code, str]:
     name = type(error).__name__
     if isinstance(error, Fault):
         return ("world" if isinstance(error, WorldFault) else "document", error.code, error.detail)
@@ -145,7 +147,7 @@ def _judge(error: Exception) -> tuple[str, Code, str]:
     return "document", Code.UNREADABLE, f"the file could not be read ({name})"
 
 
-def _of_our_code(error: Exception) -> bool:
+def _of_our_code(error: BaseException) -> bool:
     """Whether the error was raised by a line of ours; a syntax error, whether it lies in one."""
     if isinstance(error, SyntaxError):
         return (error.filename or "").endswith(".py")

@@ -14,8 +14,10 @@ from services.parser.formats.rows import clean
 if TYPE_CHECKING:
     from liteparse.types import ParsedPage, ParseResult, TextItem
 
-WINDOW = 25
-"""Pages read at once: bounds memory, and progress is told after each window."""
+FIRST_WINDOW, WINDOW = 25, 100
+"""Most pages read at once; every reading opens the whole file anew. Progress follows each."""
+WINDOW_BYTES = 16 << 20
+"""Bytes of the file that are read at once: bounds the memory for pictures."""
 CUT_GAP = 0.9
 """A gap between words wider than this many ems may be a column border and cuts a segment."""
 MIN_TEXT_HEIGHT = 1.0
@@ -35,11 +37,12 @@ def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
     Encrypted files are `DocumentFault(ENCRYPTED)`, broken ones `DocumentFault(UNREADABLE)`.
     """
     start, end = max(first, 1), last or 0
-    total = None
+    total, window = None, FIRST_WINDOW
     while total is None or start <= total:
-        stop = min(start + WINDOW - 1, end or start + WINDOW - 1)
+        stop = min(start + window - 1, end or start + window - 1)
         result = _read(path, f"{start}-{stop}")
         total = min(end or result.total_pages, result.total_pages)
+        window = _window(path.stat().st_size, result.total_pages)
         restore_dashes(path, result.pages)
         images: dict[int, list[Any]] = {}
         for image in result.images:
@@ -50,6 +53,11 @@ def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
             upright = turned.get(page.page_num)
             yield upright or _page(page, images.get(page.page_num, []))
         start = stop + 1
+
+
+def _window(size: int, pages: int) -> int:
+    """How many pages of a file are read at once."""
+    return max(10, min(WINDOW, WINDOW_BYTES * pages // max(size, 1)))
 
 
 def _turn(page: "ParsedPage") -> int:

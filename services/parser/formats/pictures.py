@@ -19,6 +19,7 @@ def bounded_pictures(rows: Rows) -> Iterator[None]:
     """
     from PIL import Image, UnidentifiedImageError
 
+    module: Any = Image
     plain, bound = Image.open, Image.MAX_IMAGE_PIXELS
 
     def bounded(*args: Any, **kwargs: Any) -> Image.Image:
@@ -33,9 +34,8 @@ def bounded_pictures(rows: Rows) -> Iterator[None]:
         )
         raise UnidentifiedImageError
 
-    Image.MAX_IMAGE_PIXELS = None
-    Image.open = bounded
+    module.open, module.MAX_IMAGE_PIXELS = bounded, None
     try:
         yield
     finally:
-        Image.open, Image.MAX_IMAGE_PIXELS = plain, bound
+        module.open, module.MAX_IMAGE_PIXELS = plain, bound

@@ -4,7 +4,10 @@ An XLS workbook's own records add its number formats and what is drawn, commente
 """
 
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
@@ -13,11 +16,16 @@ from services.parser.formats.sheets_biff import BiffSheet, read_biff
 from services.parser.formats.sheets_format import plain
 from services.parser.formats.sheets_tables import Sheet, edge_text, text_of
 
+MAX_GRID = 20_000_000
+"""Places of a sheet, filled or not; calamine needs 24 bytes and more for each."""
+_PLACE = re.compile(rb'<c [^>]*?\br="([A-Z]{1,7})([0-9]{1,10})"')
+
 
 def read_calamine(path: Path) -> Iterator[Sheet]:
     """The sheets in order. Encrypted and broken files are `DocumentFault`."""
     import python_calamine as calamine
 
+    _check_extent(path)
     try:
         book = calamine.CalamineWorkbook.from_path(path)
     except calamine.PasswordError as problem:
@@ -51,6 +59,42 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
         if own is not None:
             _add_records(sheet, own)
         yield sheet
+
+
+def _check_extent(path: Path) -> None:
+    """Raise `DocumentFault(TOO_LARGE)` for a sheet of XLSX whose cells lie too far apart.
+
+    calamine lays out all cells between the first and the last, and aborts the process where
+    memory does not suffice. The sheets of XLS are small enough by their format.
+    """
+    for content in _worksheets(path):
+        places = [(_column(m[1]), int(m[2])) for m in _PLACE.finditer(content)]
+        wide = max((column for column, _ in places), default=0)
+        deep = max((row for _, row in places), default=0)
+        if wide * deep > MAX_GRID:
+            raise DocumentFault(
+                Code.TOO_LARGE,
+                f"a sheet spans {deep} rows and {wide} columns; "
+                "remove the cells far away from the others",
+            )
+
+
+def _worksheets(path: Path) -> Iterator[bytes]:
+    """The XML of each sheet of an XLSX workbook, as far as it can be read."""
+    if not zipfile.is_zipfile(path):
+        return
+    with suppress(zipfile.BadZipFile, zlib.error, OSError), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                yield archive.read(name)
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column by its letters: A is 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def _add_records(sheet: Sheet, own: BiffSheet) -> None:

@@ -1,5 +1,6 @@
 import io
 import time
+import zipfile
 from datetime import date
 
 import openpyxl
@@ -10,7 +11,7 @@ from PIL import Image
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats import sheets_tables
 from services.parser.formats.sheets_csv import sniff
-from services.parser.formats.sheets_old import value_text
+from services.parser.formats.sheets_old import read_calamine, value_text
 from services.parser.formats.sheets_tables import regions
 from tests.support.parsing import parse_bytes
 
@@ -250,3 +251,14 @@ def test_values_without_formats():
     assert value_text(False) == "FALSE"
     assert sheets_tables.looks_numeric("$1,234.50")
     assert not sheets_tables.looks_numeric("v2")
+
+
+def test_a_workbook_read_by_calamine_with_cells_far_apart_is_too_large(tmp_path):
+    sheet = b'<worksheet><sheetData><row r="1"><c s="1" r="A1"/><c r="XFD1048576"/></row>'
+    path = tmp_path / "far.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", sheet)
+    with pytest.raises(DocumentFault) as caught:
+        list(read_calamine(path))
+    assert caught.value.code is Code.TOO_LARGE
+    assert "1048576 rows and 16384 columns" in caught.value.detail

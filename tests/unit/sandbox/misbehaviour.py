@@ -155,6 +155,14 @@ def stumble_in_a_library(arguments: Arguments, attempt: Attempt) -> Arguments:
     return {"x": codecs.Codec().encode("secret")}
 
 
+class Panic(BaseException):
+    """As pyo3's PanicException."""
+
+
+def panic(arguments: Arguments, attempt: Attempt) -> Arguments:
+    raise Panic("secret")
+
+
 def miss_a_package(arguments: Arguments, attempt: Attempt) -> Arguments:
     import no_such_engine  # type: ignore[import-not-found]
 
@@ -194,7 +202,7 @@ FUNCTIONS = [
     for f in (
         echo, spin, turn_pages, hang, eat_memory, eat_shared_memory, ask_for_the_moon,
         fork_and_eat, fork_family, crash, abort, die_by_sigkill, write_too_much, refuse,
-        stumble, stumble_over_xml, stumble_in_a_library, have_a_bug, leave_a_gap,
+        stumble, stumble_over_xml, stumble_in_a_library, panic, have_a_bug, leave_a_gap,
         miss_a_package, leave_a_link, print_everything, look_around,
     )
 ]  # fmt: skip

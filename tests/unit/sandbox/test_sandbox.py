@@ -225,7 +225,7 @@ async def test_faults_travel_and_other_exceptions_lose_their_text(sandbox: Sandb
             await call(sandbox, ours)
 
 
-@pytest.mark.parametrize("name", ["stumble_over_xml", "stumble_in_a_library"])
+@pytest.mark.parametrize("name", ["stumble_over_xml", "stumble_in_a_library", "panic"])
 async def test_what_libraries_raise_over_a_file_is_no_bug_of_ours(
     sandbox: Sandbox, name: str
 ) -> None:
