@@ -15,6 +15,7 @@ from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import PageRange, Profile
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.likeness import Likeness, likeness
 
 EXTENSIONS = {
     "image/png": "png",
@@ -27,13 +28,18 @@ EXTENSIONS = {
     "image/x-emf": "emf",
     "image/x-wmf": "wmf",
 }
+PICTURES = frozenset({"image/png", "image/jpeg", "image/webp", "image/bmp"})
+"""Types that are compared by their looks."""
+MAX_LOOKS = 1_000
+"""Images of a shard that later ones are compared with."""
 MAX_ASSET_BYTES = 512 << 20
 MAX_ASSETS = 20_000
 
 
 class AssetSink:
-    """Images of one shard, written below the child's scratch folder and deduplicated by bytes.
+    """Images of one shard, written below the child's scratch folder, each once.
 
+    Equal bytes are one image, and so are images of one type that look the same.
     At most `max_bytes` and `max_count` of distinct assets; more is `DocumentFault(TOO_LARGE)`.
     """
 
@@ -44,17 +50,22 @@ class AssetSink:
         self._max_bytes = max_bytes
         self._max_count = max_count
         self._bytes = 0
+        self._looks: dict[str, Likeness] = {}
         self.media_types: dict[str, str] = {}
 
     def add(self, data: bytes, media_type: str) -> str:
         """Keep `data`; its name in the revision, `assets/images/<sha256[:32]>.<ext>`.
 
-        The extension follows `media_type`, `bin` where that is no known image type.
+        The extension follows `media_type`, `bin` where that is no known image type. An image
+        that looks like an earlier one gets the name of that one.
         """
         digest = hashlib.sha256(data).hexdigest()[:32]
         name = f"assets/images/{digest}.{EXTENSIONS.get(media_type, 'bin')}"
         if name in self.media_types:
             return name
+        look = likeness(data) if media_type in PICTURES else None
+        if look is not None and (twin := self._twin(look, media_type)) is not None:
+            return twin
         if len(self.media_types) >= self._max_count or self._bytes + len(data) > self._max_bytes:
             raise DocumentFault(
                 Code.TOO_LARGE,
@@ -66,7 +77,17 @@ class AssetSink:
         target.write_bytes(data)
         self._bytes += len(data)
         self.media_types[name] = media_type
+        if look is not None and len(self._looks) < MAX_LOOKS:
+            self._looks[name] = look
         return name
+
+    def _twin(self, look: Likeness, media_type: str) -> str | None:
+        """The first image of this type that looks the same."""
+        return next(
+            (n for n, known in self._looks.items() if self.media_types[n] == media_type
+             and known.same(look)),
+            None,
+        )  # fmt: skip
 
 
 def no_progress(pages: int) -> None:
