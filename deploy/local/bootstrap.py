@@ -40,6 +40,10 @@ async def _key(settings: Settings, secret: str) -> None:
         await stores.close()
 
 
+async def _catalog(settings: Settings) -> None:
+    await upgrade(settings.resolved_catalog_url(), settings.catalog_secret())
+
+
 async def _objects(settings: Settings) -> None:
     keys = settings.objects_keys()
     for url in (settings.resolved_objects_url(), settings.resolved_inbox_url()):
@@ -47,7 +51,7 @@ async def _objects(settings: Settings) -> None:
 
 
 async def _prepare(settings: Settings, secret: str) -> None:
-    await asyncio.gather(upgrade(settings.resolved_catalog_url()), _objects(settings))
+    await asyncio.gather(_catalog(settings), _objects(settings))
     await asyncio.gather(_bus(settings), _key(settings, secret))
 
 

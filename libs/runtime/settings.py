@@ -48,7 +48,12 @@ class Settings(BaseSettings):
         default=None, description="access key for s3:; without it those of the machine's role"
     )
     objects_secret_key: SecretStr | None = Field(default=None, description="its secret")
-    catalog_url: str | None = Field(default=None, description="sqlite: or postgresql:")
+    catalog_url: str | None = Field(
+        default=None, description="sqlite:<path>, or postgresql://<user>@<host>/<database>"
+    )
+    catalog_password: SecretStr | None = Field(
+        default=None, description="the Postgres user's password, in place of one in the URL"
+    )
     index_url: str | None = Field(
         default=None, description="file:<path>, or opensearch://<user>@<host>:<port>/<prefix>"
     )
@@ -99,6 +104,10 @@ class Settings(BaseSettings):
     def resolved_catalog_url(self) -> str:
         """The catalog URL, by default `sqlite:<data_dir>/catalog.db`."""
         return self.catalog_url or f"sqlite:{self.data_dir.absolute() / 'catalog.db'}"
+
+    def catalog_secret(self) -> str | None:
+        """The catalog's password, where it is given apart from the URL."""
+        return None if self.catalog_password is None else self.catalog_password.get_secret_value()
 
     def resolved_index_url(self) -> str:
         """The index URL, by default `file:<data_dir>/index`."""

@@ -37,7 +37,8 @@ class Stores:
         """Identity and state."""
         from libs.runtime.catalog.sql.catalog import open_catalog
 
-        catalog = open_catalog(self._settings.resolved_catalog_url())
+        settings = self._settings
+        catalog = open_catalog(settings.resolved_catalog_url(), settings.catalog_secret())
         parts = {
             name: traced(getattr(catalog, name), f"catalog.{name}")
             for name in ("keys", "documents", "jobs", "chunks", "runs")
@@ -65,6 +66,7 @@ class Stores:
         graph = open_graph(
             settings.resolved_graph_url(),
             settings.resolved_catalog_url(),
+            settings.catalog_secret(),
             password=settings.graph_secret(),
         )
         return traced(graph, "graph")

@@ -4,14 +4,20 @@ from libs.runtime.graph.neo4j_client import FORM
 from libs.runtime.graph.port import GraphStore
 
 
-def open_graph(url: str, catalog_url: str, *, password: str | None = None) -> GraphStore:
+def open_graph(
+    url: str,
+    catalog_url: str,
+    catalog_password: str | None = None,
+    *,
+    password: str | None = None,
+) -> GraphStore:
     """`catalog:` keeps the graph in the catalog's own tables, `neo4j://…` on a server, with the
     `password` of its user; anything else is a `ValueError`."""
     if url == "catalog:":
         from libs.runtime.catalog.sql.catalog import open_catalog
         from libs.runtime.graph.sql import CatalogGraph
 
-        return CatalogGraph(open_catalog(catalog_url))
+        return CatalogGraph(open_catalog(catalog_url, catalog_password))
     scheme = url.partition(":")[0]
     if scheme == "neo4j":
         from libs.runtime.graph.neo4j_graph import Neo4jGraph

@@ -111,7 +111,10 @@ class JobLedgerSuite:
     @settings(
         max_examples=40,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.differing_executors,  # the suite runs over several adapters
+        ],
     )
     @given(events=EVENTS)
     async def test_whatever_comes_each_event_counts_once_and_nothing_goes_back(

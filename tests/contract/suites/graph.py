@@ -97,7 +97,10 @@ class GraphStoreSuite:
     @settings(
         max_examples=25,
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.differing_executors,  # the suite runs over several adapters
+        ],
     )
     @given(
         words=st.frozensets(

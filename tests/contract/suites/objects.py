@@ -36,7 +36,12 @@ HOSTILE = st.one_of(
 )
 
 HYPOTHESIS = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.differing_executors,  # the suite runs over several adapters
+    ],
 )
 
 

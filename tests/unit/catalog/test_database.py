@@ -1,4 +1,5 @@
 import asyncio
+import re
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -10,15 +11,16 @@ from sqlalchemy import Connection, exc, insert, select
 from libs.contracts.events.base import now
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.catalog.sql import SqlCatalog, open_catalog
-from libs.runtime.catalog.sql.database import Database, sqlite_path
+from libs.runtime.catalog.sql.choice import CHOICES
 from libs.runtime.catalog.sql.schema import namespace
+from libs.runtime.catalog.sql.sqlite import SqliteDatabase, sqlite_path
 from tests.support.catalogs import fast_folder, fresh_database
 
 
 @pytest.fixture
 async def catalog(path: Path) -> AsyncIterator[SqlCatalog]:
     await fresh_database(path.parent)
-    catalog = SqlCatalog(Database(path, busy_seconds=0.05))
+    catalog = SqlCatalog(SqliteDatabase(path, busy_seconds=0.05))
     yield catalog
     await catalog.close()
 
@@ -46,10 +48,20 @@ def test_a_url_names_a_file(url: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "sqlite:", "sqlite://", "sqlite::memory:", "/a/b.db", "postgresql://h/d", "SQL:x"]
+    "url",
+    ["", "sqlite:", "sqlite://", "sqlite::memory:", "/a/b.db", "mysql://u:secret@h/d", "SQL:x"],
 )
 def test_any_other_url_is_refused_with_the_choices(url: str) -> None:
-    with pytest.raises(ValueError, match="sqlite:<path>"):
+    with pytest.raises(ValueError, match=re.escape(CHOICES)) as refusal:
+        open_catalog(url)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql:", "postgresql:///d", "postgresql://h", "postgresql:d"]
+)
+def test_a_postgres_url_names_host_and_database(url: str) -> None:
+    with pytest.raises(ValueError, match="postgresql://<user>@<host>"):
         open_catalog(url)
 
 

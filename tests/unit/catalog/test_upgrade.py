@@ -14,9 +14,10 @@ from alembic.script import ScriptDirectory
 import libs.runtime.catalog.sql.migrations as migrations
 from libs.contracts.faults import WorldFault
 from libs.runtime.catalog.sql import open_catalog, upgrade
-from libs.runtime.catalog.sql.database import sqlite_engine
 from libs.runtime.catalog.sql.graph_schema import graph_node
-from tests.support.catalogs import fast_folder
+from libs.runtime.catalog.sql.sqlite import sqlite_engine
+from libs.runtime.catalog.sql.upgrade import downgrade
+from tests.support.catalogs import NS, fast_folder, ready
 
 UPGRADE = """
 import asyncio, sys
@@ -76,6 +77,30 @@ async def test_upgrading_again_keeps_the_rows_and_leaves_alembic_alone(path: Pat
     assert await upgrade_elsewhere(path) == "False"
     assert await catalog.keys.list_namespaces() == ["acme"]
     await catalog.close()
+
+
+async def test_up_from_the_previous_version_and_down_again_keep_the_rows(path: Path) -> None:
+    url = f"sqlite:{path}"
+    await upgrade(url, target="0001")
+    catalog = open_catalog(url)
+    job = await ready(catalog, "doc")
+    await upgrade(url)
+    assert await catalog.jobs.get(NS, job.job_id) == job
+    await downgrade(url, "0001")
+    assert await catalog.jobs.get(NS, job.job_id) == job
+    await catalog.close()
+    await downgrade(url, "base")
+    assert definitions(path) == {}
+    await upgrade(url)
+
+
+async def test_a_newer_schema_is_left_alone(path: Path) -> None:
+    await upgrade(f"sqlite:{path}")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        await upgrade(f"sqlite:{path}")
+        kept = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    assert kept == [("9999",)]
 
 
 async def test_processes_may_upgrade_at_once(path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from sqlalchemy import Connection, select
 
+from libs.runtime.catalog.sql.choice import open_database
 from libs.runtime.catalog.sql.chunks import SqlChunks
-from libs.runtime.catalog.sql.database import Database, sqlite_path
+from libs.runtime.catalog.sql.database import Database
 from libs.runtime.catalog.sql.documents import SqlDocuments
 from libs.runtime.catalog.sql.jobs import SqlJobs
 from libs.runtime.catalog.sql.keys import SqlKeys
@@ -11,12 +12,12 @@ from libs.runtime.catalog.sql.runs import SqlRuns
 from libs.runtime.catalog.sql.schema import namespace
 
 
-def open_catalog(url: str) -> "SqlCatalog":
-    """The catalog at `sqlite:<path>`; other schemes raise `ValueError` with the choices.
+def open_catalog(url: str, password: str | None = None) -> "SqlCatalog":
+    """The catalog at `sqlite:<path>` or `postgresql://…`; else `ValueError` with the choices.
 
     Nothing is opened before the first call; the schema comes from `upgrade`.
     """
-    return SqlCatalog(Database(sqlite_path(url)))
+    return SqlCatalog(open_database(url, password))
 
 
 def _ping(connection: Connection) -> None:

@@ -3,7 +3,7 @@
 from sqlalchemy import Column, Float, Index, String, Table, Text
 
 from libs.runtime.catalog.sql.schema import metadata
-from libs.runtime.catalog.sql.types import Counter
+from libs.runtime.catalog.sql.types import AnyString, Counter
 
 graph_node = Table(
     "graph_node",
@@ -19,7 +19,7 @@ graph_keyword = Table(
     "graph_keyword",
     metadata,
     Column("namespace", String, primary_key=True),
-    Column("keyword", String, primary_key=True),
+    Column("keyword", AnyString, primary_key=True),
     Column("revn", Counter, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )

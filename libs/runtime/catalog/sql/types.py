@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import BigInteger, DateTime, Integer
+from sqlalchemy import BigInteger, DateTime, Integer, String
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
@@ -27,3 +27,23 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class AnyString(TypeDecorator[str]):
+    """Text that may hold NUL, which Postgres' text cannot: there it is written as escapes."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """NUL and the escape sign itself as two characters each."""
+        if value is None or dialect.name != "postgresql":
+            return value
+        return value.replace("\x1a", "\x1a\x1a").replace("\0", "\x1a0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """As it was given."""
+        if value is None or dialect.name != "postgresql" or "\x1a" not in value:
+            return value
+        parts = value.split("\x1a\x1a")
+        return "\x1a".join(part.replace("\x1a0", "\0") for part in parts)

@@ -1,0 +1,67 @@
+"""The catalog's database as one SQLite file."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+from libs.runtime.catalog.sql.database import Database
+
+BUSY_SECONDS = 5.0
+READERS = 3
+
+_PRAGMAS = (
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "cache_size=-8000",
+    "temp_store=MEMORY",
+    "journal_size_limit=67108864",
+)
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file of a `sqlite:<path>` URL; None for anything else."""
+    scheme, _, rest = url.partition(":")
+    path = rest.removeprefix("//")
+    if scheme != "sqlite" or not path or path.startswith(":memory:"):
+        return None
+    return Path(path)
+
+
+def sqlite_engine(
+    path: Path, begin: str, connections: int = 1, busy_seconds: float = BUSY_SECONDS
+) -> Engine:
+    """An engine whose transactions start with the statement `begin`, and wait for a lock
+    as long as `busy_seconds`."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        pool_size=connections,
+        max_overflow=0,
+        hide_parameters=True,
+        connect_args={"isolation_level": None, "check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        for pragma in (f"busy_timeout={busy_seconds * 1000:.0f}", *_PRAGMAS):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+class SqliteDatabase(Database):
+    """A write takes the write lock before its first read, so it is never run twice."""
+
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
+        super().__init__(
+            sqlite_engine(path, "BEGIN IMMEDIATE", 1, busy_seconds),
+            sqlite_engine(path, "BEGIN", READERS, busy_seconds),
+            writers=1,
+            readers=READERS,
+        )
