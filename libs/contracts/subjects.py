@@ -4,70 +4,12 @@ Streams, consumers, NATS permissions, `docs/subjects.md` and the AsyncAPI files 
 here. Subjects stand without the configurable prefix; only `libs/runtime/routes.py` adds it.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from libs.contracts import events as e
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
-from libs.contracts.base import Contract, Request
+from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
 
-
-class Stage(StrEnum):
-    """The seven services."""
-
-    GATEWAY = "gateway"
-    PROFILER = "profiler"
-    PARSER = "parser"
-    CHUNKER = "chunker"
-    INDEXER = "indexer"
-    RETRIEVER = "retriever"
-    PLANNER = "planner"
-
-
-PIPELINE_STAGES = (Stage.GATEWAY, Stage.PROFILER, Stage.PARSER, Stage.CHUNKER, Stage.INDEXER)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A JetStream stream. `retention` and `discard` as the server names them; age in seconds."""
-
-    name: str
-    subjects: tuple[str, ...]
-    retention: str
-    discard: str
-    purpose: str
-    max_age: float = 0.0
-    max_bytes: int = 128 << 20
-    schedules: bool = False
-
-
-@dataclass(frozen=True)
-class Consumer:
-    """A durable pull consumer of one stage."""
-
-    durable: str
-    stage: Stage
-    stream: str
-    subjects: tuple[str, ...]
-    purpose: str
-    max_deliver: int = 50
-    max_ack_pending: int = 256
-
-
-@dataclass(frozen=True)
-class Subject:
-    """One subject. `pattern` holds `{job}`-like tokens; `sender` None means upstream systems."""
-
-    pattern: str
-    model: type[Contract | Request]
-    senders: tuple[Stage, ...]
-    kind: str
-    doc: str
-
-    @property
-    def wildcard(self) -> str:
-        """The pattern with every token replaced by `*`."""
-        return ".".join("*" if t.startswith("{") else t for t in self.pattern.split("."))
+__all__ = ["PIPELINE_STAGES", "Consumer", "Stage", "Stream", "Subject"]
+"""What the catalogue is made of, for those who read it."""
 
 
 def _job_event(stage: Stage, event: str, model: type[e.JobEvent]) -> Subject:
