@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import io
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import TypeVar
 
 import orjson
@@ -11,10 +11,9 @@ import zstandard
 from pydantic import BaseModel
 
 from libs.contracts.artefacts import Row
-from libs.contracts.artefacts.chunk import Chunk
 from libs.contracts.events.base import ArtefactRef
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.chunkfile import ChunkFile, encode_chunks
+from libs.runtime.chunkfile import ChunkFile
 from libs.runtime.objects.port import ObjectInfo, ObjectStore
 
 M = TypeVar("M", bound=BaseModel)
@@ -64,10 +63,14 @@ async def load_json(objects: ObjectStore, ref: ArtefactRef, model: type[M]) -> M
     return model.model_validate_json(await load_bytes(objects, ref))
 
 
-async def save_chunks(objects: ObjectStore, key: str, chunks: Iterable[Chunk]) -> ArtefactRef:
-    """Store `chunks.json` canonically, a slice at a time."""
-    info = await objects.put(key, encode_chunks(chunks), media_type=JSON_MEDIA_TYPE)
-    return reference_to(info)
+async def save_pieces(objects: ObjectStore, key: str, pieces: Iterable[bytes]) -> ArtefactRef:
+    """Store a JSON file whose bytes come in pieces."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    return reference_to(await objects.put(key, stream(), media_type=JSON_MEDIA_TYPE))
 
 
 async def load_chunks(objects: ObjectStore, ref: ArtefactRef) -> ChunkFile:

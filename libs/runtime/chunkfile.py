@@ -5,7 +5,7 @@ first key is `chunk_id` and no other object has that key, and a quote within a s
 escaped, so the text that opens a chunk stands nowhere else.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from libs.contracts.artefacts.chunk import Chunk, Chunks
 T = TypeVar("T")
 
 SLICE = 500
+_SORTED = orjson.OPT_SORT_KEYS
 _HEAD = b'{"chunks":['
 _TAIL = b'],"schema_version":1}\n'
 _OPENS = b'{"chunk_id":"'
@@ -28,14 +29,29 @@ def slices(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield some
 
 
-async def encode_chunks(chunks: Iterable[Chunk]) -> AsyncIterator[bytes]:
-    """The file, a slice of chunks at a time."""
-    before = _HEAD
-    for some in slices(chunks, SLICE):
-        data = [orjson.dumps(c.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS) for c in some]
-        yield before + b",".join(data)
-        before = b","
-    yield (_TAIL if before == b"," else before + _TAIL)
+class ChunkWriter:
+    """Makes the file's bytes as chunks come, so that none of them need be kept."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._begun: list[bytes] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """The next chunk."""
+        self._begun.append(orjson.dumps(chunk.model_dump(mode="json"), option=_SORTED))
+        if len(self._begun) == SLICE:
+            self._end_piece()
+
+    def pieces(self) -> list[bytes]:
+        """The whole file, in order."""
+        self._end_piece()
+        return [_HEAD, *self._pieces, _TAIL]
+
+    def _end_piece(self) -> None:
+        if self._begun:
+            between = b"," if self._pieces else b""
+            self._pieces.append(between + b",".join(self._begun))
+            self._begun = []
 
 
 class ChunkFile(Iterable[Chunk]):

@@ -4,8 +4,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from libs.contracts.artefacts.chunk import Chunk, Chunks, digest_ids
+from libs.contracts.artefacts.chunk import Chunks, digest_ids
 from libs.contracts.artefacts.manifest import (
     Hierarchy,
     HierarchyNode,
@@ -18,11 +19,12 @@ from libs.contracts.artefacts.profile import Profile
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.base import Contract
 from libs.contracts.faults import Code, DocumentFault
-from services.chunker.build import SectionChunks, build_chunks
+from libs.runtime.chunkfile import ChunkWriter
+from services.chunker.build import Note, SectionChunks, build_chunks
 from services.chunker.cut import Sizes
 from services.chunker.keywords import CHUNK_KEYWORDS, DOCUMENT_KEYWORDS, top, weigh
 from services.chunker.summary import SUMMARY_CHARACTERS, best_sentence
-from services.chunker.text import CountMany, one_line, shorten
+from services.chunker.text import CountMany, shorten
 from services.chunker.tree import Section, build_tree, document_title, visible
 
 TITLE_WEIGHT = 3
@@ -42,12 +44,17 @@ class Made:
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What a revision is found and read by."""
+    """What a revision is found and read by; `chunk_pieces` are the bytes of `chunks.json`."""
 
-    chunks: Chunks
+    chunk_pieces: list[bytes]
     nav: DocNav
     manifest: Manifest
     hierarchy: Hierarchy
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        """The chunks, all in memory."""
+        return Chunks.model_validate_json(b"".join(self.chunk_pieces))
 
     def files(self) -> dict[str, Contract]:
         """The artefacts beside `chunks.json` by their name inside the revision."""
@@ -71,9 +78,12 @@ def build_artefacts(
     """
     seen = visible(rows)
     root = build_tree(seen, document_title(seen, profile.title, profile.file_name))
-    sections = build_chunks(root, count_many, made.sizes, asset_hashes, profile.language)
-    chunks = [chunk for section in sections for chunk in section.chunks]
-    if not chunks:
+    writer = ChunkWriter()
+    sections = build_chunks(
+        root, count_many, made.sizes, asset_hashes, profile.language, writer.add
+    )
+    notes = [note for section in sections for note in section.notes]
+    if not notes:
         raise DocumentFault(
             Code.NO_CONTENT,
             "the file holds no visible text, table or image: send one that does, or a scan "
@@ -86,7 +96,7 @@ def build_artefacts(
         document_id=made.document_id,
         revision=made.revision,
         source=_source(profile),
-        statistics=_statistics(rows, chunks, sections),
+        statistics=_statistics(rows, notes, sections),
         engine=made.engine,
         versions=dict(sorted(made.versions.items())),
         options={
@@ -94,10 +104,10 @@ def build_artefacts(
             "chunk_max_tokens": str(made.sizes.limit),
         },
         keywords=keywords,
-        chunk_digest=digest_ids(c.chunk_id for c in chunks),
+        chunk_digest=digest_ids(note.chunk_id for note in notes),
         HIERARCHY=hierarchy,
     )
-    return Artefacts(Chunks(chunks=chunks), nav, manifest, hierarchy)
+    return Artefacts(writer.pieces(), nav, manifest, hierarchy)
 
 
 def _document_keywords(sections: Sequence[SectionChunks]) -> list[str]:
@@ -115,7 +125,7 @@ def _nav(
     by_section = {id(s.section): (order, s) for order, s in enumerate(sections)}
     repeats: Counter[str] = Counter()
     root = _nav_section(sections[0].section, by_section, repeats)
-    texts = (c.content for s in sections for c in s.chunks if c.type == "text")
+    texts = (text for section in sections for text in section.texts)
     return DocNav(
         document_id=made.document_id,
         file_name=profile.file_name,
@@ -132,7 +142,7 @@ def _nav_section(
     section_id = _section_id(section, repeats)
     children = [_nav_section(child, by_section, repeats) for child in section.children]
     heading_page = [section.heading.page] if section.heading and section.heading.page else []
-    pages = {*heading_page, *(p for c in own.chunks for p in c.metadata.page_numbers)}
+    pages = {*heading_page, *(page for note in own.notes for page in note.page_numbers)}
     return NavSection(
         section_id=section_id,
         title=section.title,
@@ -142,10 +152,10 @@ def _nav_section(
         summary=_summary(own, children),
         evidence=section.heading.evidence if section.heading else None,
         page_numbers=sorted(pages),
-        chunk_ids=[c.chunk_id for c in own.chunks],
-        chunk_count=len(own.chunks),
-        total_chunk_count=len(own.chunks) + sum(c.total_chunk_count for c in children),
-        resources=[_resource(c) for c in own.chunks if c.type != "text"],
+        chunk_ids=[note.chunk_id for note in own.notes],
+        chunk_count=len(own.notes),
+        total_chunk_count=len(own.notes) + sum(c.total_chunk_count for c in children),
+        resources=[_resource(note) for note in own.notes if note.type != "text"],
         children=children,
     )
 
@@ -162,19 +172,18 @@ def _section_id(section: Section, repeats: Counter[str]) -> str:
 def _summary(own: SectionChunks, children: Sequence[NavSection]) -> str:
     """The section's best sentence, else its first asset's, else what its children are called."""
     keywords = top(own.weights, CHUNK_KEYWORDS)
-    best = best_sentence((c.content for c in own.chunks if c.type == "text"), keywords)
-    assets = (c.metadata.summary for c in own.chunks)
+    best = best_sentence(own.texts, keywords)
+    assets = (note.summary for note in own.notes)
     titles = shorten("; ".join(child.title for child in children), SUMMARY_CHARACTERS)
     return best or next(filter(None, assets), "") or titles
 
 
-def _resource(chunk: Chunk) -> NavResource:
-    first_line = one_line(chunk.content.split("\n", 1)[0])
+def _resource(note: Note) -> NavResource:
     return NavResource(
-        chunk_id=chunk.chunk_id,
-        type="image" if chunk.type == "image" else "table",
-        title=shorten(first_line, SUMMARY_CHARACTERS),
-        file_path=chunk.metadata.file_path,
+        chunk_id=note.chunk_id,
+        type="image" if note.type == "image" else "table",
+        title=note.title,
+        file_path=note.file_path,
     )
 
 
@@ -199,16 +208,16 @@ def _source(profile: Profile) -> SourceInfo:
 
 
 def _statistics(
-    rows: Sequence[Row], chunks: Sequence[Chunk], sections: Sequence[SectionChunks]
+    rows: Sequence[Row], notes: Sequence[Note], sections: Sequence[SectionChunks]
 ) -> Statistics:
-    types = Counter(c.type for c in chunks)
+    types = Counter(note.type for note in notes)
     return Statistics(
         rows=len(rows),
-        chunks=len(chunks),
+        chunks=len(notes),
         text_chunks=types["text"],
         image_chunks=types["image"],
         table_chunks=types["table"],
         sections=len(sections) - 1,
-        tokens=sum(c.metadata.tokens for c in chunks),
-        characters=sum(c.metadata.length for c in chunks),
+        tokens=sum(note.tokens for note in notes),
+        characters=sum(note.length for note in notes),
     )

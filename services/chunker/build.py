@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -21,9 +21,9 @@ from services.chunker.boxes import merged
 from services.chunker.cut import Sizes, Unit, fit, pack
 from services.chunker.flow import Asset, Flow, read_section
 from services.chunker.keywords import CHUNK_KEYWORDS, keyword_length, top, weigh
-from services.chunker.summary import lead
+from services.chunker.summary import CANDIDATES, SUMMARY_CHARACTERS, lead
 from services.chunker.tables import cut_table
-from services.chunker.text import CountMany, language_of
+from services.chunker.text import CountMany, language_of, one_line, shorten
 from services.chunker.tree import Section
 
 
@@ -46,12 +46,28 @@ class Draft:
     chunk_id: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What other artefacts say of a chunk; `title` is the first line of an asset's content."""
+
+    chunk_id: str
+    type: ChunkType
+    tokens: int
+    length: int
+    summary: str
+    page_numbers: list[int]
+    title: str
+    file_path: str | None
+
+
 @dataclass(frozen=True)
 class SectionChunks:
-    """A section with the chunks that lie directly in it, in order, and the weights of its words."""
+    """A section, what is noted of the chunks that lie directly in it, in order, the contents of
+    the first texts among them, and the weights of its words."""
 
     section: Section
-    chunks: list[Chunk]
+    notes: list[Note]
+    texts: list[str]
     weights: Counter[str]
 
 
@@ -61,8 +77,10 @@ def build_chunks(
     sizes: Sizes,
     asset_hashes: Mapping[str, str],
     language: str,
+    take: Callable[[Chunk], None],
 ) -> list[SectionChunks]:
-    """The chunks of every section, top-down, `order` dense from 0.
+    """Gives `take` the chunks of every section, top-down, `order` dense from 0; returns what
+    is noted of them. No chunk is kept.
 
     `count_many` is called once for the whole document, and again only for units that are
     over the limit. An image's id is made of `asset_hashes[row.asset]`, the sha256 of its
@@ -78,14 +96,15 @@ def build_chunks(
     built: list[SectionChunks] = []
     order = 0
     for flow, section in zip(flows, drafts, strict=True):
-        chunks: list[Chunk] = []
+        notes: list[Note] = []
+        texts: list[str] = []
         total: Counter[str] = Counter()
         for draft in section:
             content, embeds = _render(draft)
             weights = _weights(draft)
             total.update(weights)
             metadata = _metadata(draft, content, embeds, weights, language)
-            chunks.append(
+            take(
                 Chunk(
                     chunk_id=draft.chunk_id,
                     type=draft.type,
@@ -95,10 +114,27 @@ def build_chunks(
                     metadata=metadata,
                 )
             )
+            notes.append(_note(draft, content, metadata))
+            if draft.type == "text" and len(texts) < CANDIDATES:
+                texts.append(content)
             order += 1
-            draft.units = ()
-        built.append(SectionChunks(flow.section, chunks, total))
+            draft.units, draft.plain = (), ""
+        built.append(SectionChunks(flow.section, notes, texts, total))
     return built
+
+
+def _note(draft: Draft, content: str, metadata: ChunkMetadata) -> Note:
+    first = "" if draft.type == "text" else one_line(content.split("\n", 1)[0])
+    return Note(
+        draft.chunk_id,
+        draft.type,
+        metadata.tokens,
+        metadata.length,
+        metadata.summary,
+        metadata.page_numbers,
+        shorten(first, SUMMARY_CHARACTERS),
+        metadata.file_path,
+    )
 
 
 def _measure(flows: Sequence[Flow], count_many: CountMany) -> list[int]:

@@ -1,14 +1,12 @@
 """What the chunker does with what it hears."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from libs.contracts.artefacts.chunk import Chunk
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.events import ArtefactRef, DocumentChunked, DocumentParsed
-from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_chunks, save_json
+from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_json, save_pieces
 from libs.runtime.bus import Bus
 from libs.runtime.keys import attempt_key
 from libs.runtime.objects.port import ObjectStore
@@ -45,17 +43,11 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
     }
     work.check()
     key = attempt_key(event, "chunks.json")
-    artefacts["chunks.json"] = await save_chunks(deps.objects, key, _moving(built, work))
+    artefacts["chunks.json"] = await save_pieces(deps.objects, key, built.chunk_pieces)
     for name, model in built.files().items():
         work.check()
         artefacts[name] = await save_json(deps.objects, attempt_key(event, name), model)
     await deps.bus.announce(_chunked(event, built, artefacts))
-
-
-def _moving(built: Artefacts, work: Work) -> Iterator[Chunk]:
-    for chunk in built.chunks.chunks:
-        work.check()
-        yield chunk
 
 
 def _build(

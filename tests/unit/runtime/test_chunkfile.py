@@ -5,7 +5,7 @@ import pytest
 from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata, Chunks, Connection
 from libs.runtime import chunkfile
 from libs.runtime.artefacts import canonical_json
-from libs.runtime.chunkfile import ChunkFile, encode_chunks, slices
+from libs.runtime.chunkfile import ChunkFile, ChunkWriter, slices
 
 HOSTILE = 'a quote " and },{"chunk_id":"t1" and ],"schema_version":1}\n and \\"'
 
@@ -24,17 +24,18 @@ def chunk(order: int, content: str = "") -> Chunk:
     )  # fmt: skip
 
 
-async def written(chunks: list[Chunk]) -> bytes:
-    return b"".join([piece async for piece in encode_chunks(chunks)])
+def written(chunks: list[Chunk]) -> bytes:
+    writer = ChunkWriter()
+    for one in chunks:
+        writer.add(one)
+    return b"".join(writer.pieces())
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 7, 9])
-async def test_slices_make_the_bytes_of_the_whole(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slices_make_the_bytes_of_the_whole(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunkfile, "SLICE", 3)
     chunks = [chunk(i, HOSTILE * i) for i in range(count)]
-    data = await written(chunks)
+    data = written(chunks)
     assert data == canonical_json(Chunks(chunks=chunks))
     file = ChunkFile(data)
     for _ in range(2):
@@ -42,15 +43,15 @@ async def test_slices_make_the_bytes_of_the_whole(
     assert file.ids() == [c.chunk_id for c in chunks]
 
 
-async def test_a_file_of_another_writer_is_read_too() -> None:
+def test_a_file_of_another_writer_is_read_too() -> None:
     chunks = [chunk(i, HOSTILE) for i in range(3)]
     file = ChunkFile(Chunks(chunks=chunks).model_dump_json(indent=1).encode())
     assert list(file) == chunks
     assert file.ids() == ["t0", "t1", "t2"]
 
 
-async def test_damage_is_an_error_and_never_fewer_chunks() -> None:
-    data = await written([chunk(i) for i in range(3)])
+def test_damage_is_an_error_and_never_fewer_chunks() -> None:
+    data = written([chunk(i) for i in range(3)])
     for damaged in (data[:-30], data.replace(b'"order":1', b'"order":"x"'), b"{}", b""):
         with pytest.raises(ValueError):
             list(ChunkFile(damaged))
