@@ -27,7 +27,7 @@ from services.chunker.text import CountMany, language_of, one_line, shorten
 from services.chunker.tree import Section
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Draft:
     """A chunk before it is written. `plain` is its canonical text. `embeds` are assets with the
     index of the unit that each one follows, -1 before the first; marks and connections are
