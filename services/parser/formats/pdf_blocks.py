@@ -14,6 +14,8 @@ _NO_SPACE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _LEADER = re.compile(r"(?:[.·…‥]\s?){4,}\s*[\divxlc]{0,5}\s*$", re.IGNORECASE)
 BOLD = 0.9
 """Share of a line's words, by length, that are bold in a bold line."""
+NARROW = 12.0
+"""Width of a column, in ems, under which a full line says nothing about the next."""
 RUN_IN = 60
 """Characters of a title that runs in."""
 RUN_IN_GAP = (0.7, 3.0)
@@ -159,7 +161,8 @@ def _starts_block(
     if before.runs_in or line.runs_in:
         return True
     short = before.x1 < right - max(2.5 * em, 0.12 * (right - left))
-    set_apart = short or step > (pitch + 0.12) * em
+    narrow = right - left < NARROW * em
+    set_apart = short or narrow or step > (pitch + 0.12) * em
     if before.bold != line.bold and set_apart and min(len(before.text), len(line.text)) > 2:
         return True
     if before.leads or line.leads:

@@ -18,6 +18,8 @@ _WITH_NUMBER = re.compile(
     r"(?!(?:19|20)\d\d\b)[0-9]{1,3}\s+[|•·–-]?\s*\D.*|\D.*(?:\s|[|•·])(?!(?:19|20)\d\d)[0-9]{1,4}"
 )
 _OWN = re.compile(r"(?:figure|fig\.?|table|chapter|part|section|appendix|표|그림|제)\s*[0-9]", re.I)
+_BARRED = re.compile(r"[|•]\s*[0-9]{1,4}$")
+"""A page number behind a bar, as only heads and feet have it."""
 GAP = 0.8
 """White space below (above) a running head (foot), in ems of it."""
 FAR = 2.5
@@ -86,7 +88,8 @@ def _numbered_lines(page: Page) -> set[int]:
         line = [s for s in page.segments if abs((s.y0 + s.y1) - (edge.y0 + edge.y1)) < edge.em]
         line.sort(key=lambda s: s.x0)
         text = " ".join(s.text for s in line)
-        if not _set_apart(page, line, top) or len(text) >= 120 or _OWN.match(text):
+        own = _OWN.match(text) is not None and not _BARRED.search(text)
+        if own or not _set_apart(page, line, top) or len(text) >= 120:
             continue
         if _is_listed(page, line[-1]):
             continue

@@ -53,6 +53,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _TEX = re.compile(r"\\[a-zA-Z]+\s*[{_^]|\\(?:frac|sum|int|times|left|right|mathrm|text)\b")
+_FOOT = re.compile(r"[|•]\s*\d{1,4}$|^\d{1,4}\s*[|•]")
+"""A page number behind or before a bar: a running head or foot."""
 _MATH = re.compile(r"[=≈≠≤≥∑∫√±×÷∂∇∞∈∀∃→⇒^_\\]")
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u1100-\ud7ff\u4e00-\u9fff]{2,}")
 _NAMES = re.compile(
@@ -123,6 +125,8 @@ def is_heading(place: Place, typography: Typography) -> bool:
         return False
     if _NAMES.fullmatch(text) and len(block.lines) == 1:
         return True
+    if _FOOT.search(text):
+        return False
     item = list_marker(text)
     if item is not None and is_bullet(item[0]):
         return False
@@ -134,7 +138,7 @@ def is_heading(place: Place, typography: Typography) -> bool:
         full = block.em >= 0.97 * typography.body
         return large or bold or number.strong or (deep and full) or _titled(place)
     if _NOT_TITLE.search(text):
-        return large and bold and len(block.lines) == 1 and text.endswith(".")
+        return large and bold and len(block.lines) <= 2 and text.endswith(".")
     if is_no_title(text) or (_SMALL.fullmatch(text) and not (bold and _stands_apart(place))):
         return False
     return large or bold or _titled(place)

@@ -66,3 +66,8 @@ def test_words_that_only_resemble_them_are_titles(text: str) -> None:
 def test_a_bold_term_in_lower_case_counts_where_it_stands_apart() -> None:
     assert heading("password", bold=True)
     assert not heading("password", bold=True, above=2)
+
+
+def test_a_running_foot_behind_a_bar_is_no_heading_though_it_names_a_chapter() -> None:
+    assert not heading("Chapter 3 Orbits and Gravity | 99", em=12, bold=True)
+    assert heading("Chapter 3 Orbits and Gravity", em=12, bold=True)
