@@ -7,7 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help install run test test-slow bench check fix docs clean
+.PHONY: help install run stack test-stack test test-slow bench check fix docs clean
 
 ##@ Use
 $(STAMP): pyproject.toml constraints.txt deploy/local/install.sh
@@ -18,6 +18,9 @@ install: $(STAMP) ## make .venv with the pinned packages
 
 run: $(STAMP) ## start everything on this machine: bus, seven services, API, web page
 	@exec $(BIN)/groundwire up
+
+stack: $(STAMP) ## the same against real servers: SeaweedFS, Postgres, OpenSearch, Neo4j, Jaeger
+	@exec $(BIN)/python -m deploy.stack.up
 
 ##@ Develop
 test: $(STAMP) ## run the tests, end to end beside the rest (TESTS=tests/unit/client picks some)
@@ -31,6 +34,10 @@ endif
 
 test-slow: $(STAMP) ## the tests over many real files, beside the project where they are
 	@$(BIN)/pytest -m slow tests
+
+test-stack: $(STAMP) ## the conformance suites and the end-to-end test on the real servers
+	@$(BIN)/python -m deploy.stack.up provision
+	@$(BIN)/pytest tests/stack
 
 check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing
 	$(BIN)/ruff check .
