@@ -1,11 +1,17 @@
-"""`python -m bench [start bus pipeline search]`: all, or those named."""
+"""`python -m bench [start bus parser pipeline search]`: all, or those named."""
 
 import sys
 
-from bench import bus, pipeline, search, start
+from bench import bus, parser, pipeline, search, start
 from bench.measure import Figure, Report
 
-PARTS = {"start": start.run, "bus": bus.run, "pipeline": pipeline.run, "search": search.run}
+PARTS = {
+    "start": start.run,
+    "bus": bus.run,
+    "parser": parser.run,
+    "pipeline": pipeline.run,
+    "search": search.run,
+}
 
 
 def main() -> None:

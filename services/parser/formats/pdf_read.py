@@ -40,7 +40,7 @@ def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
     total, window = None, FIRST_WINDOW
     while total is None or start <= total:
         stop = min(start + window - 1, end or start + window - 1)
-        result = _read(path, f"{start}-{stop}")
+        result = read_window(path, f"{start}-{stop}")
         total = min(end or result.total_pages, result.total_pages)
         window = _window(path.stat().st_size, result.total_pages)
         restore_dashes(path, result.pages)
@@ -74,7 +74,9 @@ def _turned(path: Path, turns: dict[int, int]) -> Iterator[Page]:
     """Pages of sideways text, read once more and turned upright."""
     if not turns:
         return
-    result = _read(path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()])
+    result = read_window(
+        path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()]
+    )
     restore_dashes(path, result.pages)
     for page in result.pages:
         images = [i for i in result.images if i.page == page.page_num]
@@ -83,7 +85,8 @@ def _turned(path: Path, turns: dict[int, int]) -> Iterator[Page]:
         yield upright
 
 
-def _read(path: Path, pages: str, **more: Any) -> "ParseResult":
+def read_window(path: Path, pages: str, **more: Any) -> "ParseResult":
+    """What liteparse reads of the pages (`first-last`, or numbers); raises as `read_pages`."""
     from liteparse import LiteParse, ParseError
 
     reader = LiteParse(
