@@ -42,6 +42,7 @@ class Code(StrEnum):
     BUS_AWAY = "bus_away"
     RATE_LIMITED = "rate_limited"
     WORKER_LOST = "worker_lost"
+    OVERLOADED = "overloaded"
     # stale
     CANCELLED = "cancelled"
     SUPERSEDED = "superseded"

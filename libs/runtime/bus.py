@@ -29,6 +29,7 @@ MESSAGE_ID = "Nats-Msg-Id"
 BODY_KEY = "Groundwire-Body-Key"
 BODY_SHA256 = "Groundwire-Body-Sha256"
 PROBLEM = "Groundwire-Problem"
+RETRY_AFTER = "Groundwire-Retry-After"
 PUBLISH_TIMEOUT_SECONDS = 5.0
 HEADER_ROOM_BYTES = 16_384
 
@@ -159,7 +160,10 @@ class Bus:
                     Code.BUS_AWAY, "the message bus is away", retry_after=2.0
                 ) from error
             if answer.headers and PROBLEM in answer.headers:
-                raise _fault_of(Problem.model_validate_json(answer.data))
+                delay = answer.headers.get(RETRY_AFTER)
+                raise _fault_of(
+                    Problem.model_validate_json(answer.data), float(delay) if delay else None
+                )
             return reply.model_validate_json(answer.data)
 
     def _payload_limit(self) -> int:
@@ -226,13 +230,13 @@ def _stream_of(subject: Subject) -> str | None:
     return None
 
 
-def _fault_of(problem: Problem) -> Fault:
+def _fault_of(problem: Problem, retry_after: float | None) -> Fault:
     if problem.who is Who.CALLER:
-        return CallerFault(problem.code, problem.detail, problem.status)
+        return CallerFault(problem.code, problem.detail, problem.status, retry_after)
     if problem.who is Who.DOCUMENT:
         return DocumentFault(problem.code, problem.detail)
     if problem.who is Who.WORLD:
-        return WorldFault(problem.code, problem.detail)
+        return WorldFault(problem.code, problem.detail, retry_after)
     return Fault(problem.code, problem.detail)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from libs.contracts.api.problem import problem_of
 from libs.contracts.faults import CallerFault, Code, Fault, Who
 from libs.contracts.subjects import Subject
-from libs.runtime.bus import PROBLEM, Bus
+from libs.runtime.bus import HEADER_ROOM_BYTES, PROBLEM, RETRY_AFTER, Bus
 from libs.runtime.telemetry import REQUEST_SECONDS, logger
 from libs.runtime.tracing import extract, record_error, tracer
 
@@ -23,7 +23,8 @@ def answering(
 ) -> Callable[[NatsMessage], Awaitable[None]]:
     """A subscriber's function that answers each request with the handler's model.
 
-    A fault is answered as its problem document, anything else as `internal`.
+    A fault is answered as its problem document with its delay, anything else as `internal`;
+    an answer that the bus cannot carry is the fault `too_large`, never silence.
     """
 
     async def on_request(message: NatsMessage) -> None:
@@ -39,24 +40,37 @@ def answering(
         ):
             headers = None
             try:
-                body = (await handler(model.model_validate_json(raw.data))).model_dump_json(
-                    by_alias=True
-                )
+                answer = await handler(model.model_validate_json(raw.data))
+                body = answer.model_dump_json(by_alias=True).encode()
+                if len(body) + HEADER_ROOM_BYTES > bus.nats.max_payload:
+                    raise CallerFault(
+                        Code.TOO_LARGE, "the answer is too large for the bus: ask for less", 413
+                    )
             except Exception as error:
                 record_error(span, error)
-                body, headers = _problem(error), {PROBLEM: "1"}
-            await bus.nats.publish(raw.reply, body.encode(), headers=headers)
+                fault = _fault(error)
+                body, headers = _problem(fault), _headers(fault)
+            await bus.nats.publish(raw.reply, body, headers=headers)
 
     return on_request
 
 
-def _problem(error: Exception) -> str:
+def _fault(error: Exception) -> Fault:
+    if isinstance(error, Fault):
+        return error
     if isinstance(error, ValidationError):
-        error = CallerFault(Code.INVALID, "the request breaks its contract", 422)
-    if not isinstance(error, Fault):
-        log.error("request failed", error=type(error).__name__, exc_info=error)
-        error = Fault(Code.INTERNAL, f"unexpected {type(error).__name__}")
-    status = 503 if error.who is Who.WORLD else 500
-    if isinstance(error, CallerFault):
-        status = error.status
-    return problem_of(error, status).model_dump_json()
+        return CallerFault(Code.INVALID, "the request breaks its contract", 422)
+    log.error("request failed", error=type(error).__name__, exc_info=error)
+    return Fault(Code.INTERNAL, f"unexpected {type(error).__name__}")
+
+
+def _headers(fault: Fault) -> dict[str, str]:
+    retry_after = getattr(fault, "retry_after", None)
+    return {PROBLEM: "1"} | ({} if retry_after is None else {RETRY_AFTER: f"{retry_after:g}"})
+
+
+def _problem(fault: Fault) -> bytes:
+    status = 503 if fault.who is Who.WORLD else 500
+    if isinstance(fault, CallerFault):
+        status = fault.status
+    return problem_of(fault, status).model_dump_json().encode()

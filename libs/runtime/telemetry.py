@@ -31,6 +31,7 @@ REQUEST_SECONDS = Histogram(
     ["subject"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
+SHED = Counter("groundwire_requests_shed_total", "Requests refused at once, by gate", ["gate"])
 
 
 def _trace_ids(

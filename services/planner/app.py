@@ -11,7 +11,7 @@ from services.planner.cache import AnswerCache
 from services.planner.handlers import on_plan, on_search_ran
 from services.planner.recorder import BATCH, Recorder
 from services.planner.settings import Settings
-from services.planner.workflow import Workflow
+from services.planner.workflow import IN_HAND, Workflow
 
 
 def build(service: Service) -> None:
@@ -23,7 +23,7 @@ def build(service: Service) -> None:
     workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
     gather = settings.planner_record_seconds
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, gather)
-    service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow))
+    service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
     service.on_stop(workflow.finish)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from libs.contracts.api.search import (
     PlanQuery,
@@ -14,18 +15,27 @@ from libs.contracts.api.search import (
 )
 from libs.contracts.events import SearchRan
 from libs.contracts.events.planner import RunStep, SearchHit
-from libs.contracts.faults import CallerFault, Code, Fault
+from libs.contracts.faults import CallerFault, Code, Fault, WorldFault
 from libs.contracts.subjects import QUERY_RETRIEVE, SEARCH_RAN
 from libs.contracts.tokens import new_id
 from libs.contracts.trace import Trace
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
+from libs.runtime.gate import Gate
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.cache import AnswerCache, cache_key
+from services.planner.flights import Flights
+from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.traces import classic_trace
 
 log = logger("planner")
+
+GRACE_SECONDS = 1.0
+"""What the retriever may take beyond its time to send what it found."""
+
+IN_HAND = 256
+"""Queries that one planner has in hand; they mostly wait for the retriever, and hold memory."""
 
 
 @dataclass
@@ -39,9 +49,15 @@ class Workflow:
 
     def __post_init__(self) -> None:
         self._background: set[asyncio.Task[None]] = set()
+        self._gate = Gate("the planner", IN_HAND, 0)
+        self._flights: Flights[SearchResponse] = Flights()
 
     async def answer(self, query: PlanQuery) -> SearchResponse:
-        """The evidence for a query; raises a `CallerFault` for what cannot be asked here."""
+        """The evidence for a query; raises a `CallerFault` for what cannot be asked here, and
+        `WorldFault(OVERLOADED)` at once when there is no room for it.
+
+        A query whose time ends is answered with what was found, as `partial`.
+        """
         if query.request.mode != "classic":
             raise CallerFault(
                 Code.INVALID, "mode agentic is not in this version yet: use classic", 422
@@ -50,35 +66,35 @@ class Workflow:
             raise CallerFault(
                 Code.INVALID, "continue belongs to mode agentic, which is not here yet", 422
             )
+        async with self._gate.enter():
+            return await self._answer(query)
+
+    async def _answer(self, query: PlanQuery) -> SearchResponse:
         started = time.perf_counter()
         version = await self.documents.corpus_version(query.namespace)
         key = cache_key(query, version, self.fingerprint)
         cached = await self.cache.get(key) if self.cache else None
-        if cached is not None:
-            response = cached.model_copy(
-                update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
+        if cached is None:
+            response, own = await self._flights.join(
+                key, lambda: self._classic(query, key, version, started)
             )
-            trace = classic_trace(
-                query.request, response, strategy="cache", retrieve_ms=0.0, render_ms=0.0
-            )
-            self._record(query, response, [], trace, started)
-            return response
-        return await self._classic(query, key, version, started)
+            if own:
+                return response
+            cached = response
+        response = cached.model_copy(
+            update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
+        )
+        trace = classic_trace(
+            query.request, response, strategy="cache", retrieve_ms=0.0, render_ms=0.0
+        )
+        self._record(query, response, [], trace, started)
+        return response
 
     async def _classic(
         self, query: PlanQuery, key: str, version: int, started: float
     ) -> SearchResponse:
         request = query.request
-        step = RetrieveQuery(
-            namespace=query.namespace,
-            query=request.query,
-            top_k=request.top_k,
-            filters=request.filters,
-            explain=request.explain,
-        )
-        answer = await self.bus.request(
-            QUERY_RETRIEVE, step, RetrieveAnswer, timeout=request.budget.milliseconds / 1000
-        )
+        answer = await self._retrieve(query, version, started)
         retrieved = time.perf_counter()
         response = self._respond(query, answer, retrieve_ms=1000 * (retrieved - started))
         trace = classic_trace(
@@ -99,20 +115,57 @@ class Workflow:
                 latency_ms=round(1000 * (retrieved - started), 3),
             )
         ]
-        if self.cache and answer.corpus_version == version:
+        if self.cache and answer.corpus_version == version and not answer.unfinished:
             self._later(self.cache.put(key, response))
         self._record(query, response, steps, trace, started)
         return response
+
+    async def _retrieve(self, query: PlanQuery, version: int, started: float) -> RetrieveAnswer:
+        """What the retriever found in the time that is left, nothing when it does not answer."""
+        request = query.request
+        spent = 1000 * (time.perf_counter() - started)
+        left = max(0, round(request.budget.milliseconds - spent))
+        step = RetrieveQuery(
+            namespace=query.namespace,
+            query=request.query,
+            top_k=request.top_k,
+            filters=request.filters,
+            explain=request.explain,
+            milliseconds=left,
+        )
+        try:
+            answer = await self.bus.request(
+                QUERY_RETRIEVE, step, RetrieveAnswer, timeout=left / 1000 + GRACE_SECONDS
+            )
+        except WorldFault as fault:
+            if fault.code is not Code.TIMEOUT:
+                raise
+            answer = RetrieveAnswer(
+                corpus_version=version, strategy="fusion", chunks=[], unfinished=["scope"]
+            )
+        if answer.corpus_version == 0 and answer.unfinished:
+            return answer.model_copy(update={"corpus_version": version})
+        return answer
 
     def _respond(
         self, query: PlanQuery, answer: RetrieveAnswer, *, retrieve_ms: float
     ) -> SearchResponse:
         request = query.request
         evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
+        status = outcome(answer)
+        step: dict[str, Any] = {
+            "kind": "retrieve",
+            "strategy": answer.strategy,
+            **answer.timings_ms,
+        }
+        if answer.unfinished:
+            step["unfinished"] = answer.unfinished
+        if request.explain and answer.notes:
+            step["notes"] = answer.notes
         return SearchResponse(
-            status="ok" if evidence else "abstained",
-            status_reason="" if evidence else _why_nothing(answer),
-            query_type="single_doc" if evidence else "abstention",
+            status=status.status,
+            status_reason=status.reason,
+            query_type="abstention" if status.status == "abstained" else "single_doc",
             claim_count=len(evidence),
             evidence_text=evidence_text(evidence),
             run_id=new_id("run"),
@@ -122,7 +175,8 @@ class Workflow:
             budget=Receipt(
                 limit=request.budget.model_dump(),
                 spent={"milliseconds": round(retrieve_ms), "tokens": 0},
-                steps=[{"kind": "retrieve", "strategy": answer.strategy, **answer.timings_ms}],
+                steps=[step],
+                stop_reason=status.stop_reason,
             ),
         )
 
@@ -166,11 +220,3 @@ class Workflow:
     async def finish(self) -> None:
         """Wait for what was put off the search path."""
         await asyncio.gather(*self._background, return_exceptions=True)
-
-
-def _why_nothing(answer: RetrieveAnswer) -> str:
-    if answer.strategy == "nothing_published":
-        return "nothing is published in this namespace yet: jobs may still be at work"
-    if answer.strategy == "empty":
-        return "no published document satisfies the filters"
-    return "nothing in the searched documents matches the query"

@@ -11,6 +11,9 @@ from services.retriever.handlers import on_retrieve
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
 
+IN_HAND = 1024
+"""More than the retriever's own gate lets wait, so that it is the gate that refuses."""
+
 
 def build(service: Service) -> None:
     """Wire the service."""
@@ -23,7 +26,7 @@ def build(service: Service) -> None:
         settings,
         lambda text: LexicalQuery(tokenize(text), query_terms(text)),
     )
-    service.answer(QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever))
+    service.answer(QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever), workers=IN_HAND)
     service.soon(retriever.warm_up, "load the embedder")
     service.on_ready("catalog", stores.catalog.ping)
 

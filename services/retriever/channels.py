@@ -1,13 +1,15 @@
-"""Runs the channels of one query over the index, within a scope."""
+"""Runs the channels of one query over the index, within a scope and its time."""
 
-import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
-from libs.runtime.catalog.documents import ActiveRevision
+from libs.contracts.artefacts.chunk import ChunkType
 from libs.runtime.index.port import Hit, LexicalChannel, LexicalQuery, Scope, SearchIndex
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
 from libs.runtime.telemetry import logger
+from services.retriever.deadline import those_in_time
+from services.retriever.scope import Corpus
 
 Key = tuple[int, int]
 log = logger("retriever")
@@ -15,12 +17,24 @@ log = logger("retriever")
 CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
 
 
+@dataclass(frozen=True)
+class Ask:
+    """What the channels are asked: the text for the dense one, its words for the others."""
+
+    namespace: str
+    text: str
+    words: LexicalQuery
+    types: frozenset[ChunkType] | None
+
+
 @dataclass
 class Found:
-    """Ranked lists of (revn, order) with the channel's own scores, and each key's chunk id."""
+    """Ranked lists of (revn, order) with the channel's own scores, each key's chunk id, and
+    the channels that had no time."""
 
     lists: dict[str, list[tuple[Key, float]]] = field(default_factory=dict)
     chunk_ids: dict[Key, str] = field(default_factory=dict)
+    unfinished: list[str] = field(default_factory=list)
 
     def add(self, channel: str, hits: list[Hit]) -> None:
         """Remember a channel's hits."""
@@ -31,32 +45,33 @@ class Found:
 async def search_channels(
     index: SearchIndex,
     embedder: Embedder | None,
-    text: str,
-    query: LexicalQuery,
-    scope: Scope,
-    revisions: list[ActiveRevision],
+    ask: Ask,
+    corpus: Corpus,
     depth: int,
+    until: float | None,
 ) -> Found:
     """All channels at once; the dense one only over revisions whose vectors are complete.
 
-    Without its model the dense channel is empty and the lexical ones answer alone.
+    Without its model the dense channel is empty and the lexical ones answer alone. What has
+    not ended at the loop's time `until` is left out.
     """
     found = Found()
-    dense = frozenset(r.revn for r in revisions if embedder and r.dense_model == embedder.model)
 
     async def lexical(channel: LexicalChannel) -> None:
-        found.add(channel, await index.search(channel, query, scope, depth))
+        scope = Scope(ask.namespace, corpus.revns, ask.types)
+        found.add(channel, await index.search(channel, ask.words, scope, depth))
 
-    async def by_vector() -> None:
-        if embedder is None or not dense:
-            return
+    async def by_vector(model: Embedder) -> None:
         try:
-            vector = await embedder.embed_query(text)
+            vector = await model.embed_query(ask.text)
         except ModelUnavailable as error:
             log.warning("dense channel off", reason=str(error))
             return
-        covered = Scope(scope.namespace, dense, scope.chunk_types)
-        found.add("dense", await index.search_vectors(embedder.model, vector, covered, depth))
+        covered = Scope(ask.namespace, corpus.dense, ask.types)
+        found.add("dense", await index.search_vectors(model.model, vector, covered, depth))
 
-    await asyncio.gather(*(lexical(c) for c in CHANNELS), by_vector())
+    work: dict[str, Awaitable[None]] = {channel: lexical(channel) for channel in CHANNELS}
+    if embedder is not None and corpus.dense:
+        work["dense"] = by_vector(embedder)
+    found.unfinished = await those_in_time(work, until)
     return found

@@ -1,10 +1,58 @@
 """Which revisions and chunks a query may see: filters before assembly, pure."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 from libs.contracts.api.search import ExcludedSection, SearchFilters
 from libs.contracts.artefacts import Chunk
-from libs.runtime.catalog.documents import ActiveRevision
+from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
+
+_OF_CHUNKS = {"chunk_types", "exclude_sections"}
+_UNFILTERED = SearchFilters().model_dump(exclude=_OF_CHUNKS)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The revisions that queries may see, with what is derived from them once for all of
+    these queries; `model` is the embedder's."""
+
+    version: int
+    revisions: list[ActiveRevision]
+    model: str | None
+
+    @cached_property
+    def by_revn(self) -> dict[int, ActiveRevision]:
+        """The revisions by their number."""
+        return {r.revn: r for r in self.revisions}
+
+    @cached_property
+    def revns(self) -> frozenset[int]:
+        """Their numbers."""
+        return frozenset(self.by_revn)
+
+    @cached_property
+    def dense(self) -> frozenset[int]:
+        """The numbers of those whose vectors of this model are complete."""
+        if self.model is None:
+            return frozenset()
+        return frozenset(r.revn for r in self.revisions if r.dense_model == self.model)
+
+    @cached_property
+    def chunk_count(self) -> int:
+        """How many chunks they hold."""
+        return sum(r.chunk_count for r in self.revisions)
+
+    def within(self, filters: SearchFilters) -> "Corpus":
+        """What the document-level filters leave; itself when there are none."""
+        if filters.model_dump(exclude=_OF_CHUNKS) == _UNFILTERED:
+            return self
+        return Corpus(self.version, in_scope(self.revisions, filters), self.model)
+
+
+def corpus_of(active: ActiveSet, model: str | None) -> Corpus:
+    """All that is active."""
+    return Corpus(active.corpus_version, list(active.revisions), model)
 
 
 def in_scope(revisions: Iterable[ActiveRevision], filters: SearchFilters) -> list[ActiveRevision]:
@@ -24,9 +72,9 @@ def in_scope(revisions: Iterable[ActiveRevision], filters: SearchFilters) -> lis
 
 
 def _metadata_holds(revision: ActiveRevision, wanted: dict[str, str | int | list[str]]) -> bool:
-    stated = revision.metadata.model_dump()
     for name, value in wanted.items():
-        have = stated.get(name)
+        known = name in type(revision.metadata).model_fields
+        have = getattr(revision.metadata, name) if known else None
         options = value if isinstance(value, list) else [value]
         if isinstance(have, list):
             if not set(options) <= set(have):

@@ -8,6 +8,12 @@ from libs.runtime.settings import Settings as Shared
 class Settings(Shared):
     """Weights of the channels; the seed's for rank fusion, measured ones for the mix."""
 
+    retriever_searches: int = Field(
+        default=8, ge=1, le=256, description="searches that run at once; their scans are shared"
+    )
+    retriever_queue: int = Field(
+        default=64, ge=0, le=10_000, description="searches that wait; one beyond gets a 503"
+    )
     retriever_depth: int = Field(default=100, ge=10, le=1000, description="hits taken per channel")
     retriever_rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion")
     retriever_weight_path: float = Field(default=1.0, ge=0, description="rank fusion: path channel")

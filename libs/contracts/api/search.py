@@ -158,7 +158,10 @@ class PlanQuery(Contract):
 
 
 class RetrieveQuery(Contract):
-    """The request on `query.retrieve`: one retrieval step."""
+    """The request on `query.retrieve`: one retrieval step.
+
+    It may take so many `milliseconds` from its arrival; what was found by then is the answer.
+    """
 
     namespace: Namespace
     query: str
@@ -166,6 +169,7 @@ class RetrieveQuery(Contract):
     filters: SearchFilters = Field(default_factory=SearchFilters)
     channels: dict[str, float] | None = None
     explain: bool = False
+    milliseconds: int | None = None
 
 
 class RetrievedChunk(Contract):
@@ -192,12 +196,18 @@ class RetrievedChunk(Contract):
 
 
 class RetrieveAnswer(Contract):
-    """The reply: the corpus version that it holds for, and which path answered."""
+    """The reply: the corpus version that it holds for, and which path answered.
+
+    `unfinished` names what the time or size ended before: channels, `scope`, `assembly`,
+    `size`. `notes` says what of a very long query was left out.
+    """
 
     corpus_version: int
     strategy: Literal["small_corpus", "fusion", "empty", "nothing_published"]
     chunks: list[RetrievedChunk]
     timings_ms: dict[str, float] = {}
+    unfinished: list[str] = []
+    notes: list[str] = []
 
 
 class VerifyRequest(Request):

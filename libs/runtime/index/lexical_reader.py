@@ -25,7 +25,8 @@ from libs.runtime.index.port import (
 )
 from libs.runtime.index.schema import CHUNK_TYPES, open_folder, read, tenant
 
-MAX_READ = 10_000
+MAX_READ = 1_000
+MAX_TIED = 2_048
 _SMALL_SCOPE = 64
 _FIRST_WINDOW = 64
 _OVERFETCH = 4
@@ -159,8 +160,9 @@ def _ranked(
     types are left to the engine unless most documents pass, for it ranks fastest without
     filters. When that does not suffice the engine filters by revision, and only what
     counts comes. Documents that tie with the last one fetched are held back until all
-    such are there. `constant` says that all scores are the same: then the engine orders
-    by place.
+    such are there, up to `MAX_TIED`: where more chunks are alike than that, as under one path,
+    which of them come first is the engine's choice. `constant` says that all scores are
+    the same: then the engine orders by place.
     """
     searcher = view.searcher
     exact = len(scope.revns) <= _SMALL_SCOPE
@@ -173,7 +175,8 @@ def _ranked(
         fetched = _fetch(searcher, bounded, min(window, searcher.num_docs), constant=constant)
         exhausted = len(fetched) < window
         inside = fetched if exact else _inside(searcher, fetched, scope)
-        if not exhausted and not constant:
+        whole_ties = not exact or window <= MAX_TIED
+        if not exhausted and not constant and whole_ties:
             last = fetched[-1].minus_score
             inside = [c for c in inside if c.minus_score < last]
         for candidate in sorted(inside, key=_BY_RANK):

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from libs.contracts.artefacts.chunk import ChunkType
 
 LexicalChannel = Literal["content", "path", "term"]
+MAX_QUERY_TOKENS = 64
+MAX_QUERY_TERMS = 16
+"""Of a query with more different tokens or terms an index MUST bound its work to the so many
+rarest, so that no text makes one query cost what a hundred do."""
 Vectors = NDArray[np.float32]
 
 

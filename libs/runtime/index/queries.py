@@ -1,7 +1,8 @@
 """Tantivy queries, built from terms alone: no text is ever parsed as a query.
 
-Queries are bounded, whatever a client sends: at most `MAX_TOKENS` tokens, `MAX_TERMS`
-terms, `MAX_GRAMS` grams a term.
+Queries are bounded, whatever a client sends: at most `MAX_QUERY_TOKENS` tokens and
+`MAX_QUERY_TERMS` terms, `MAX_GRAMS` grams a term, and terms that together may be in no more
+than `MAX_POSTINGS` chunks, but for the rarest one.
 """
 
 import math
@@ -11,11 +12,11 @@ from typing import Any
 import tantivy
 
 from libs.runtime.index.places import index_tokens
-from libs.runtime.index.port import LexicalQuery, Scope
+from libs.runtime.index.port import MAX_QUERY_TERMS, MAX_QUERY_TOKENS, LexicalQuery, Scope
 from libs.runtime.index.schema import TYPE_CODES, revision_key
 from libs.runtime.index.tokenizer import MAX_TERMS, fold
 
-MAX_TOKENS = 64
+MAX_POSTINGS = 50_000
 MAX_GRAMS = 5
 _LOOKED_AT = 64
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
@@ -37,7 +38,8 @@ def words(
     counts = {t: searcher.doc_freq(field, t) for t in dict.fromkeys(index_tokens(tokens))}
     known = sorted((t for t, count in counts.items() if count), key=lambda t: counts[t])
     clauses = [
-        (_SHOULD, tantivy.Query.term_query(schema, field, t, "freq")) for t in known[:MAX_TOKENS]
+        (_SHOULD, tantivy.Query.term_query(schema, field, token, "freq"))
+        for token in known[:MAX_QUERY_TOKENS]
     ]
     return tantivy.Query.boolean_query(clauses) if clauses else None
 
@@ -46,16 +48,27 @@ def substrings(searcher: tantivy.Searcher, query: LexicalQuery) -> list[Term]:
     """The query's terms that some document may contain.
 
     A term weighs 16 · log2(1 + N/df), rounded, with df the count of its rarest gram: whole
-    numbers, so that sums are exact in the engine's 32 bits and ties are true ties.
+    numbers, so that sums are exact in the engine's 32 bits and ties are true ties. Of too
+    many, or where they are in too much, the rarest stay: a term that is nearly everywhere
+    costs most and tells least.
     """
-    found: list[Term] = []
+    found: list[tuple[int, Term]] = []
     for text in list(dict.fromkeys(map(fold, query.terms)))[:MAX_TERMS]:
         counts = {gram: searcher.doc_freq("term", gram) for gram in _grams(text)}
         if counts and all(counts.values()):
             grams = sorted(counts, key=lambda g: (counts[g], g))[:MAX_GRAMS]
-            weight = round(16 * math.log2(1 + searcher.num_docs / counts[grams[0]]))
-            found.append(Term(text.encode(), max(1, weight), grams))
-    return found
+            rarest = counts[grams[0]]
+            weight = round(16 * math.log2(1 + searcher.num_docs / rarest))
+            found.append((rarest, Term(text.encode(), max(1, weight), grams)))
+    found.sort(key=lambda counted: counted[0])
+    room = MAX_POSTINGS - sum(count for count, _ in found[:1])
+    kept = [term for _, term in found[:1]]
+    for count, term in found[1:MAX_QUERY_TERMS]:
+        room -= count
+        if room < 0:
+            break
+        kept.append(term)
+    return kept
 
 
 def candidates(schema: tantivy.Schema, terms: list[Term]) -> tantivy.Query:

@@ -1,0 +1,32 @@
+"""Equal queries at the same time are answered by one search."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Flights(Generic[T]):
+    """Work under way, by key: who asks for the same meanwhile waits for the same result."""
+
+    def __init__(self) -> None:
+        self._flying: dict[str, asyncio.Task[T]] = {}
+
+    async def join(self, key: str, work: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
+        """The result, or the error, of the work under `key`, and whether it was begun here.
+
+        A caller that is cancelled leaves the work to the others.
+        """
+        task = self._flying.get(key)
+        own = task is None
+        if task is None:
+            task = asyncio.ensure_future(self._run(key, work))
+            self._flying[key] = task
+        return await asyncio.shield(task), own
+
+    async def _run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await work()
+        finally:
+            del self._flying[key]

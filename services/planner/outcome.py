@@ -1,0 +1,46 @@
+"""What a retrieval amounts to: complete, ended before its end, or nothing at all; pure."""
+
+from typing import Literal, NamedTuple
+
+from libs.contracts.api.search import RetrieveAnswer
+
+UNFINISHED = {
+    "scope": "the corpus was read",
+    "assembly": "all that was found was read",
+    "size": "all that was found was sent",
+}
+
+
+class Outcome(NamedTuple):
+    """Status and reason of the envelope, and why its receipt says that it stopped."""
+
+    status: Literal["ok", "partial", "abstained"]
+    reason: str
+    stop_reason: Literal["complete", "time", "size"]
+
+
+def outcome(answer: RetrieveAnswer) -> Outcome:
+    """`partial` names what had no time and the way out, `abstained` why there is nothing."""
+    if answer.unfinished == ["size"]:
+        reason = "one answer cannot hold more text: ask for fewer pieces (top_k), or by document"
+        return Outcome("partial", reason, "size")
+    if answer.unfinished:
+        open_parts = [
+            UNFINISHED.get(name, f"the {name} channel was searched") for name in answer.unfinished
+        ]
+        reason = (
+            f"the time of this query ended before {', '.join(open_parts)}: "
+            "give it more (budget.milliseconds) or ask again"
+        )
+        return Outcome("partial", reason, "time")
+    if answer.chunks:
+        return Outcome("ok", "", "complete")
+    return Outcome("abstained", _why_nothing(answer), "complete")
+
+
+def _why_nothing(answer: RetrieveAnswer) -> str:
+    if answer.strategy == "nothing_published":
+        return "nothing is published in this namespace yet: jobs may still be at work"
+    if answer.strategy == "empty":
+        return "no published document satisfies the filters"
+    return "nothing in the searched documents matches the query"

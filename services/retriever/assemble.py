@@ -1,0 +1,92 @@
+"""From fused ranks to the first chunks that may be cited, a few reads at a time."""
+
+from collections.abc import Iterator
+
+from libs.contracts.api.search import RetrievedChunk, RetrieveQuery
+from libs.contracts.artefacts import Chunk
+from libs.contracts.artefacts.chunk import canonical_text
+from libs.runtime.catalog.chunks import ChunkStore
+from libs.runtime.catalog.documents import ActiveRevision
+from services.retriever.channels import Key
+from services.retriever.fusion import Fused
+from services.retriever.hydrate import embedded_assets, other_place, retrieved
+from services.retriever.scope import Corpus, base_id, is_excluded
+
+PLACES = 8
+"""Equal chunks are cited once, with at most so many places in all."""
+
+MAX_BYTES = 300_000
+"""Content and tables of one answer, which travels in one message of the bus and repeats its
+content as text: NATS carries 1 MiB."""
+
+_LEAST_READ = 8
+
+Place = tuple[ActiveRevision, Chunk, Fused]
+
+
+def grouped(fused: dict[Key, Fused], chunk_ids: dict[Key, str]) -> list[list[Key]]:
+    """Keys best first, those of equal content together at the place of the best of them."""
+    places: dict[str, list[Key]] = {}
+    for key in sorted(fused, key=lambda key: (-fused[key].score, key)):
+        places.setdefault(base_id(chunk_ids[key]), []).append(key)
+    return [keys[:PLACES] for keys in places.values()]
+
+
+async def assemble(
+    store: ChunkStore,
+    query: RetrieveQuery,
+    corpus: Corpus,
+    groups: list[list[Key]],
+    fused: dict[Key, Fused],
+    result: list[RetrievedChunk],
+) -> bool:
+    """Fill `result` up to `top_k`, best first; False when `MAX_BYTES` ended it before.
+
+    What is in `result` stays when this is cancelled.
+    """
+    start = size = 0
+    while len(result) < query.top_k and start < len(groups):
+        batch = groups[start : start + max(_LEAST_READ, query.top_k - len(result))]
+        start += len(batch)
+        chunks = await store.fetch([key for keys in batch for key in keys])
+        for places in _kept(query, corpus, batch, chunks, fused):
+            size += _size(places[0][1])
+            if result and size > MAX_BYTES:
+                return False
+            result.append(await _cite(store, query.namespace, places))
+            if len(result) == query.top_k:
+                break
+    return True
+
+
+def _kept(
+    query: RetrieveQuery,
+    corpus: Corpus,
+    batch: list[list[Key]],
+    chunks: dict[Key, Chunk],
+    fused: dict[Key, Fused],
+) -> Iterator[list[Place]]:
+    """The places of each group that the filters leave, where there are any."""
+    types, sections = set(query.filters.chunk_types), query.filters.exclude_sections
+    for keys in batch:
+        kept = [
+            (corpus.by_revn[key[0]], chunk, fused[key])
+            for key in keys
+            if (chunk := chunks.get(key)) is not None
+            and (not types or chunk.type in types)
+            and (chunk.type != "text" or canonical_text(chunk.content))
+            and not is_excluded(corpus.by_revn[key[0]].document_id, chunk, sections)
+        ]
+        if kept:
+            yield kept
+
+
+def _size(chunk: Chunk) -> int:
+    return len(chunk.content.encode()) + len((chunk.metadata.html or "").encode())
+
+
+async def _cite(store: ChunkStore, namespace: str, places: list[Place]) -> RetrievedChunk:
+    revision, chunk, fused = places[0]
+    embeds = await embedded_assets(store, namespace, revision, chunk)
+    others = [other_place(r, c) for r, c, _ in places[1:]]
+    return retrieved(namespace, revision, chunk, fused, embeds, others)
