@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationInfo
 
 from libs.contracts.base import Request
+from libs.contracts.engines import Engine
 from libs.contracts.tokens import Collection, plain_text
 
 STORED = {"stored": True}
@@ -65,5 +66,5 @@ class IngestOptions(Request):
 
     collection: Collection = "default"
     metadata: DocumentMetadata = Field(default_factory=DocumentMetadata)
-    engine: Text | None = Field(default=None, max_length=32)
+    engine: Engine | None = Field(default=None, max_length=32)
     wait_for_dense: bool = False

@@ -1,0 +1,22 @@
+"""The parsing engines that a caller can name."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ValidationInfo
+
+ENGINES = ("docling", "liteparse", "native")
+"""`native` is what each format has by itself, for PDFs `liteparse`; `docling` reads pages by
+docling's models."""
+
+
+def known_engine(name: str, info: ValidationInfo) -> str:
+    """`name` itself; ValueError where no engine is called so.
+
+    What was stored before (validation context `stored`) stays readable.
+    """
+    if name not in ENGINES and not (info.context or {}).get("stored"):
+        raise ValueError(f"unknown engine; known are {', '.join(ENGINES)}")
+    return name
+
+
+Engine = Annotated[str, AfterValidator(known_engine)]
