@@ -20,10 +20,14 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "19/01/2008 04:35": _COUNTRY,
         "2%": "the other of two roundings of 2.5 % that the test allows",
     },
+    "tika-asserted/testEXCEL-formats.xls": {
+        "10/3/09": _COUNTRY,
+        "1/19/08 4:35": _COUNTRY,
+        "2%": "the other of two roundings of 2.5 % that the test allows",
+    },
     "tika-asserted/testEXCEL_phonetic.xls": {"*": _FURIGANA},
     "tika-asserted/testEXCEL_phonetic.xlsx": {"*": _FURIGANA},
     "tika-asserted/testODFwithOOo3.odt": {"one embedded": _EMBEDDED},
-    "tika-asserted/testPDFEmbeddingAndEmbedded.docx": {"*": _EMBEDDED},
     "tika-asserted/testPDFFileEmbInAnnotation_noContents.pdf": {"This is a Excel": _EMBEDDED},
     "tika-asserted/testPDFPackage.pdf": {
         "app.viewerVersion": "a script of the form: no reader sees it, and it is never run",
@@ -41,14 +45,21 @@ EXPLAINED: dict[str, dict[str, str]] = {
             "a table read down its columns; it is read across here"
         ),
     },
-    "tika-asserted/testPPT_EmbeddedPDF.ppt": {"*": _EMBEDDED},
     "tika-asserted/testPPT_EmbeddedPDF.pptx": {
         "<h1>image3.jpg</h1>": "the name of an image inside the file",
-        "*": _EMBEDDED,
     },
     "tika-asserted/testPPT_charts.pptx": {"March\tApril": _CHART},
     "tika-asserted/testPhoneNumberExtractor.odt": {
         "*": "telephone numbers as Tika's extractor spells them; the text stands as written"
+    },
+    "tika-asserted/testRTFControls.rtf": {
+        "Thiswordhasanon‑breakinghyphen": "a hyphen that keeps words together is a plain hyphen"
+    },
+    "tika-asserted/testRTFInvalidUnicode.rtf": {
+        "*": "half a character, which stands for nothing: a question mark here, U+FFFD there"
+    },
+    "tika-asserted/testRTF_annotation_spacing.rtf": {
+        "*": "a comment put between the halves of a word; it is a note of its own here"
     },
     "tika-asserted/testWORD_charts.docx": {"March\tApril": _CHART},
     "tika-asserted/testWORD_numbered_list.doc": {

@@ -47,10 +47,16 @@ def chart(*words: str) -> bytes:
 
 
 def workbook(
-    sheets: list[tuple[str, int, bytes]], formats: list[str], builtins: tuple[int, ...] = ()
+    sheets: list[tuple[str, int, bytes]],
+    formats: list[str],
+    builtins: tuple[int, ...] = (),
+    spelled: dict[int, str] | None = None,
 ) -> bytes:
-    """A workbook of (name, type, records); style n + 1 has format n, then come the built-ins."""
+    """A workbook of (name, type, records); style n + 1 has format n, then come the built-ins,
+    whose codes the file may spell itself."""
     head = bof(5) + record(0x42, struct.pack("<H", 1200))
+    for number, code in (spelled or {}).items():
+        head += record(0x41E, struct.pack("<H", number) + text(code))
     for i, code in enumerate(formats):
         head += record(0x41E, struct.pack("<H", 164 + i) + text(code))
     for code in (0, *(164 + i for i in range(len(formats))), *builtins):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from services.parser.formats.rows import one_line
 from services.parser.formats.sheets_biff_text import continued, ole_stream, record_text, short_text
-from services.parser.formats.sheets_format import builtin_code, shown
+from services.parser.formats.sheets_format import LOCAL_DATES, builtin_code, shown
 from services.parser.formats.sheets_tables import MAX_CELLS, Place
 
 BOF, EOF, BOUNDSHEET, CONTINUE = 0x809, 0x0A, 0x85, 0x3C
@@ -60,7 +60,8 @@ class _Book:
 
     def shown(self, style: int, value: float) -> str:
         number = self.cell_formats[style] if style < len(self.cell_formats) else 0
-        code = self.formats.get(number) or builtin_code(number)
+        own = None if number in LOCAL_DATES else self.formats.get(number)
+        code = own or builtin_code(number)
         return shown(value, code, epoch_1904=self.epoch_1904)
 
 

@@ -61,3 +61,8 @@ def test_records_that_lie_about_their_size_lose_only_themselves():
     body = label(0, 0, "kept") + broken + record(0x3C) + text_object(1, 0x06, "box")
     parsed = parse_bytes(workbook([("S", 0, body)], []), "xls")
     assert parsed.texts("paragraph") == ["kept", "box"]
+
+
+def test_a_date_in_the_style_of_the_reader_is_written_year_first_whatever_the_file_spells():
+    whole = workbook([("S", 0, number(0, 0, 1, 39208))], [], (14,), {14: "m/d/yyyy"})
+    assert parse_bytes(whole, "xls").texts("paragraph") == ["2007-05-06"]
