@@ -161,7 +161,7 @@ async def test_an_idempotency_key_answers_the_same_job_and_refuses_other_bytes(
     assert len(world.objects.data) == 1
 
 
-@pytest.mark.parametrize("changed", [{"document_id": "other"}, {"options": '{"engine": "x"}'}])
+@pytest.mark.parametrize("changed", [{"document_id": "other"}, {"options": '{"collection": "x"}'}])
 async def test_an_idempotency_key_refuses_another_request(world: World, changed: dict) -> None:
     async with world.client() as client:
         headers, files = {"Idempotency-Key": "k1"}, {"file": ("a.md", b"one")}
