@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 from libs.contracts.artefacts.chunk import ChunkType
 from libs.runtime.index.lexical_reader import LexicalReader
 from libs.runtime.index.lexical_writer import LOCK_SECONDS, LexicalWriter
+from libs.runtime.index.matrix import Nearest
 from libs.runtime.index.port import (
     Digest,
     Hit,
@@ -19,7 +20,8 @@ from libs.runtime.index.port import (
     SearchIndex,
     Vectors,
 )
-from libs.runtime.index.schema import FOLDER
+from libs.runtime.index.scans import Scanned, SharedScans
+from libs.runtime.index.schema import FOLDER, TYPE_CODES
 from libs.runtime.index.vectors import FILE, VectorStore
 
 READ_THREADS = 4
@@ -39,6 +41,7 @@ class TantivyIndex(SearchIndex):
     def __init__(self, root: Path, *, writer: bool, lock_seconds: float = LOCK_SECONDS) -> None:
         self._reader = LexicalReader(root / FOLDER)
         self._vectors = VectorStore(root / FILE)
+        self._scans = SharedScans(self._scan)
         self._lexical = LexicalWriter(root / FOLDER, lock_seconds=lock_seconds) if writer else None
         self._closed = False
         self._pool = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="index")
@@ -80,8 +83,13 @@ class TantivyIndex(SearchIndex):
     async def search_vectors(
         self, model: str, vector: Vectors, scope: Scope, limit: int
     ) -> list[Hit]:
-        """See the port."""
-        return await self._run(self._vectors.search, model, vector, scope, limit)
+        """See the port; `ValueError` for a vector that does not fit the model."""
+        if limit <= 0 or not scope.revns:
+            return []
+        of = Scanned(scope.namespace, model, vector.shape)
+        types = scope.chunk_types
+        codes = None if types is None else frozenset(TYPE_CODES[t] for t in types)
+        return await self._scans.search(of, Nearest(vector, scope.revns, codes, limit))
 
     async def remove(self, namespace: str, revns: list[int]) -> int:
         """See the port. What was removed leaves the disk in the background
@@ -103,6 +111,9 @@ class TantivyIndex(SearchIndex):
             await self._run(self._lexical.close)
         await self._run(self._vectors.close)
         self._pool.shutdown(wait=False)
+
+    async def _scan(self, of: Scanned, queries: list[Nearest]) -> list[list[Hit]]:
+        return await self._run(self._vectors.search, of.namespace, of.model, queries)
 
     def _writer(self) -> LexicalWriter:
         if self._lexical is None:

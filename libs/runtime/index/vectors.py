@@ -21,8 +21,8 @@ import orjson
 
 from libs.contracts.artefacts.chunk import ChunkType, digest_ids
 from libs.contracts.faults import Code, WorldFault
-from libs.runtime.index.matrix import Entry, Matrix
-from libs.runtime.index.port import Digest, Hit, Scope, Vectors
+from libs.runtime.index.matrix import Entry, Matrix, Nearest
+from libs.runtime.index.port import Digest, Hit, Vectors
 from libs.runtime.index.schema import TYPE_CODES
 
 FILE = "vectors-1.db"
@@ -135,22 +135,17 @@ class VectorStore:
         ids = orjson.loads(rows[0][0]) if rows else []
         return Digest(len(ids), digest_ids(ids))
 
-    def search(self, model: str, vector: Vectors, scope: Scope, limit: int) -> list[Hit]:
-        """The `limit` nearest chunks in scope; see the port."""
-        if limit <= 0 or not scope.revns:
-            return []
-        types = scope.chunk_types
-        codes = None if types is None else frozenset(TYPE_CODES[t] for t in types)
-        resident = self._resident((scope.namespace, model))
+    def search(self, namespace: str, model: str, queries: list[Nearest]) -> list[list[Hit]]:
+        """The nearest chunks for each query, in one scan."""
+        resident = self._resident((namespace, model))
         with resident.lock:
-            self._refresh(resident, scope.namespace, model)
+            self._refresh(resident, namespace, model)
             matrix = resident.matrix
             if matrix is None:
-                return []
-            if vector.shape != (matrix.dimension,):
+                return [[] for _ in queries]
+            if any(query.vector.shape != (matrix.dimension,) for query in queries):
                 raise ValueError(f"vectors of {model} have {matrix.dimension} dimensions here")
-            query = np.ascontiguousarray(vector, np.float32)
-            return matrix.search(query, scope.revns, codes, limit)
+            return matrix.search(queries)
 
     def close(self) -> None:
         """Close the file and forget the matrices."""

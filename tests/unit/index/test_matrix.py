@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from libs.runtime.index import matrix as module
-from libs.runtime.index.matrix import Entry, Matrix
+from libs.runtime.index.matrix import Entry, Matrix, Nearest
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,8 @@ def expected(
 
 
 def found(matrix: Matrix, query: np.ndarray, *revns: int, limit: int = 1000) -> list[str]:
-    return [h.chunk_id for h in matrix.search(query, frozenset(revns), None, limit)]
+    (hits,) = matrix.search([Nearest(query, frozenset(revns), None, limit)])
+    return [h.chunk_id for h in hits]
 
 
 def test_revisions_of_any_size_cross_blocks() -> None:
@@ -48,7 +49,7 @@ def test_revisions_of_any_size_cross_blocks() -> None:
         assert found(matrix, query, *(e.revn for e in there)) == expected(there, query)
     assert found(matrix, query, 4, 6) == expected([entries[3], entries[5]], query)
     kinds = frozenset({0, 2})
-    hits = matrix.search(query, frozenset(range(9)), kinds, 10)
+    (hits,) = matrix.search([Nearest(query, frozenset(range(9)), kinds, 10)])
     assert [h.chunk_id for h in hits] == expected(entries, query, kinds)[:10]
 
 
@@ -90,8 +91,32 @@ def test_ties_at_the_limit_are_ordered_by_place(limit: int) -> None:
     ]
     matrix = Matrix(6)
     matrix.put(same[::-1])
-    hits = matrix.search(row[0], frozenset(range(5)), None, limit)
+    (hits,) = matrix.search([Nearest(row[0], frozenset(range(5)), None, limit)])
     assert [(h.revn, h.order) for h in hits] == [(r, i) for r in range(5) for i in range(20)][
         :limit
     ]
     assert len({h.score for h in hits}) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 40])
+def test_queries_of_one_scan_find_what_each_finds_alone(count: int) -> None:
+    entries = [entry(revn, size) for revn, size in enumerate([15, 16, 17, 50, 2], 1)]
+    matrix = Matrix(6)
+    matrix.put(entries)
+    matrix.drop([2])
+    vectors = entry(0, count).vectors
+    scopes = [frozenset({1, 4}), frozenset(range(9)), frozenset({7})]
+    kinds = [None, frozenset({0, 2})]
+    queries = [
+        Nearest(vector, scopes[n % 3], kinds[n % 2], 1 + n * 3 % 90)
+        for n, vector in enumerate(vectors)
+    ]
+    together = matrix.search(queries)
+    for query, hits in zip(queries, together, strict=True):
+        (alone,) = matrix.search([query])
+        assert [(h.revn, h.order) for h in hits] == [(h.revn, h.order) for h in alone]
+        assert [h.score for h in hits] == pytest.approx([h.score for h in alone], abs=1e-6)
+        living = [e for e in entries if e.revn in query.revns and e.revn != 2]
+        assert [h.chunk_id for h in hits] == expected(living, query.vector, query.types)[
+            : query.limit
+        ]

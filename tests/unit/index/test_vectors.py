@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from libs.runtime.index.matrix import Matrix
-from libs.runtime.index.port import Scope
+from libs.runtime.index.matrix import Matrix, Nearest
 from libs.runtime.index.vectors import FILE, VectorStore
 
 
@@ -20,7 +19,7 @@ def put(store: VectorStore, namespace: str, revn: int, count: int = 4) -> None:
 
 
 def seen(store: VectorStore, namespace: str, *revns: int) -> set[int]:
-    hits = store.search("m", rows(1)[0], Scope(namespace, frozenset(revns)), 1000)
+    (hits,) = store.search(namespace, "m", [Nearest(rows(1)[0], frozenset(revns), None, 1000)])
     return {hit.revn for hit in hits}
 
 
@@ -82,13 +81,14 @@ def test_memory_holds_what_was_searched_last(path: Path) -> None:
 
 def test_a_model_has_one_dimension(path: Path) -> None:
     store = VectorStore(path)
+    sixteen = Nearest(rows(1, dimension=16)[0], frozenset([1]), None, 1)
     put(store, "a", 1)
     with pytest.raises(ValueError, match="8 dimensions"):
         store.write("a", 2, "m", ["c"], rows(1, dimension=16), {})
     with pytest.raises(ValueError, match="8 dimensions"):
-        store.search("m", rows(1, dimension=16)[0], Scope("a", frozenset([1])), 1)
+        store.search("a", "m", [sixteen])
     store.write("a", 1, "m", ["c"], rows(1, dimension=16), {})
-    hits = store.search("m", rows(1, dimension=16)[0], Scope("a", frozenset([1])), 1)
+    (hits,) = store.search("a", "m", [sixteen])
     assert [hit.chunk_id for hit in hits] == ["c"]
     assert hits[0].score == pytest.approx(1.0, abs=1e-3)
     store.close()
