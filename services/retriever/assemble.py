@@ -9,7 +9,7 @@ from libs.runtime.catalog.chunks import ChunkStore
 from libs.runtime.catalog.documents import ActiveRevision
 from services.retriever.channels import Key
 from services.retriever.fusion import Fused
-from services.retriever.hydrate import embedded_assets, other_place, retrieved
+from services.retriever.hydrate import Targets, embedded_assets, other_place, retrieved, targets_of
 from services.retriever.scope import Corpus, base_id, is_excluded
 
 PLACES = 8
@@ -49,13 +49,14 @@ async def assemble(
         batch = groups[start : start + max(_LEAST_READ, query.top_k - len(result))]
         start += len(batch)
         chunks = await store.fetch([key for keys in batch for key in keys])
-        for places in _kept(query, corpus, batch, chunks, fused):
-            size += _size(places[0][1])
+        kept = list(_kept(query, corpus, batch, chunks, fused))[: query.top_k - len(result)]
+        targets = await targets_of(store, (places[0][:2] for places in kept))
+        for places in kept:
+            cited = _cited(query.namespace, places, targets)
+            size += _size(cited)
             if result and size > MAX_BYTES:
                 return False
-            result.append(await _cite(store, query.namespace, places))
-            if len(result) == query.top_k:
-                break
+            result.append(cited)
     return True
 
 
@@ -81,12 +82,13 @@ def _kept(
             yield kept
 
 
-def _size(chunk: Chunk) -> int:
-    return len(chunk.content.encode()) + len((chunk.metadata.html or "").encode())
+def _size(cited: RetrievedChunk) -> int:
+    tables = [cited.html, *(asset.html for asset in cited.embeds)]
+    return len(cited.content.encode()) + sum(len(html.encode()) for html in tables if html)
 
 
-async def _cite(store: ChunkStore, namespace: str, places: list[Place]) -> RetrievedChunk:
+def _cited(namespace: str, places: list[Place], targets: Targets) -> RetrievedChunk:
     revision, chunk, fused = places[0]
-    embeds = await embedded_assets(store, namespace, revision, chunk)
+    embeds = embedded_assets(namespace, revision, chunk, targets)
     others = [other_place(r, c) for r, c, _ in places[1:]]
     return retrieved(namespace, revision, chunk, fused, embeds, others)

@@ -1,5 +1,6 @@
 """From hits to chunks that can be cited."""
 
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from libs.contracts.api.search import Asset, OtherPlace, RetrievedChunk
@@ -28,16 +29,28 @@ def other_place(revision: ActiveRevision, chunk: Chunk) -> OtherPlace:
     )
 
 
-async def embedded_assets(
-    store: ChunkStore, namespace: str, revision: ActiveRevision, chunk: Chunk
+Targets = dict[tuple[int, str], Chunk]
+
+
+async def targets_of(store: ChunkStore, chunks: Iterable[tuple[ActiveRevision, Chunk]]) -> Targets:
+    """What stands inside these chunks, by (revn, chunk id), in one read."""
+    keys = {
+        (revision.revn, link.target)
+        for revision, chunk in chunks
+        for link in chunk.metadata.connect_to
+        if link.relation == "embeds"
+    }
+    return await store.named(sorted(keys)) if keys else {}
+
+
+def embedded_assets(
+    namespace: str, revision: ActiveRevision, chunk: Chunk, targets: Targets
 ) -> list[Asset]:
     """The images and tables that stand inside a text chunk, in order of position."""
     assets = []
     for link in chunk.metadata.connect_to:
-        if link.relation != "embeds":
-            continue
-        target = await store.find(revision.revn, link.target)
-        if target is None or target.type == "text":
+        target = targets.get((revision.revn, link.target))
+        if link.relation != "embeds" or target is None or target.type == "text":
             continue
         path = target.metadata.file_path
         assets.append(

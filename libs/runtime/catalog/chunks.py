@@ -41,6 +41,10 @@ class ChunkStore(Protocol):
         """A chunk of a revision by its id."""
         ...
 
+    async def named(self, keys: list[tuple[int, str]]) -> dict[tuple[int, str], Chunk]:
+        """Chunks by (revn, chunk id); absent ones are left out."""
+        ...
+
     async def whole(self, revns: list[int], limit: int) -> list[tuple[int, Chunk]]:
         """The first `limit` chunks of these revisions, by (revn, order)."""
         ...

@@ -34,6 +34,12 @@ class ChunkStoreSuite:
         assert await catalog.chunks.find(job.revn, ids[1]) == pieces[1]
         assert await catalog.chunks.find(job.revn + 1, ids[1]) is None
         assert await catalog.chunks.find(job.revn, "t0") is None
+        wanted = [(job.revn, ids[2]), (job.revn, ids[0]), (job.revn, "t0"), (job.revn + 1, ids[1])]
+        assert await catalog.chunks.named(wanted * 2) == {
+            (job.revn, ids[0]): pieces[0],
+            (job.revn, ids[2]): pieces[2],
+        }
+        assert await catalog.chunks.named([]) == {}
         assert await catalog.chunks.sections(job.revn) == tree("Part", "Section")
         (revision,) = await catalog.documents.revisions(NS, job.document_id)
         assert revision.state == "staged"

@@ -49,6 +49,22 @@ def _find_chunk(connection: Connection, revn: int, chunk_id: str) -> str | None:
     ).scalar_one_or_none()
 
 
+def _named(connection: Connection, keys: list[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    ids: dict[int, set[str]] = {}
+    for revn, chunk_id in keys:
+        ids.setdefault(revn, set()).add(chunk_id)
+    found: dict[tuple[int, str], str] = {}
+    for revn, wanted in ids.items():
+        for some in _slices(sorted(wanted), KEYS):
+            rows = connection.execute(
+                select(chunk.c.chunk_id, chunk.c.body).where(
+                    chunk.c.revn == revn, chunk.c.chunk_id.in_(some)
+                )
+            )
+            found.update(((revn, chunk_id), body) for chunk_id, body in rows)
+    return found
+
+
 def _whole(connection: Connection, revns: list[int], limit: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for revn in sorted(set(revns)):
@@ -180,6 +196,11 @@ class SqlChunks:
         """See the port."""
         body = await self._database.read(_find_chunk, revn, chunk_id)
         return None if body is None else Chunk.model_validate_json(body)
+
+    async def named(self, keys: list[tuple[int, str]]) -> dict[tuple[int, str], Chunk]:
+        """See the port."""
+        found = await self._database.read(_named, keys) if keys else {}
+        return {key: Chunk.model_validate_json(body) for key, body in found.items()}
 
     async def whole(self, revns: list[int], limit: int) -> list[tuple[int, Chunk]]:
         """See the port."""
