@@ -16,8 +16,6 @@ MODULES = (
     "uvloop",
     "uvicorn.lifespan.off",
     "uvicorn.loops.uvloop",
-    "uvicorn.protocols.http.auto",
-    "uvicorn.protocols.websockets.auto",
     "sqlalchemy.dialects.sqlite.pysqlite",
     "structlog",
     "prometheus_client",

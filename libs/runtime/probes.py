@@ -11,6 +11,7 @@ import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from libs.contracts.faults import Fault
+from libs.runtime.heads import BoundedHttp
 
 Check = Callable[[], Awaitable[None]]
 READY_TIMEOUT_SECONDS = 3.0
@@ -66,6 +67,8 @@ def http_server(app: Any, host: str, port: int) -> tuple[HttpServer, socket.sock
     bound.setblocking(False)
     config = uvicorn.Config(
         app,
+        http=BoundedHttp,
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
