@@ -105,7 +105,20 @@ def chunk(file: File, engine: Engine = None) -> None:
         sys.stdout.write(piece.model_dump_json(exclude_defaults=True) + "\n")
 
 
+def plan(
+    query: Annotated[str, typer.Argument(help="the query, as it would be searched")],
+    taxonomy: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="another taxonomy file")
+    ] = None,
+) -> None:
+    """What a query is understood to ask for: terms, filters, weights, confidence."""
+    from services.planner.local import analyse_query
+
+    with _faults_told():
+        _print(analyse_query(query, taxonomy))
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (profile, parse, headings, chunk):
+    for command in (profile, parse, headings, chunk, plan):
         app.command(rich_help_panel=PANEL)(command)

@@ -54,10 +54,11 @@ class SoftFilters(Closed):
 
 
 class NormalizedQuery(Closed):
-    """The query in one language, with its weight in the fusion (the original's is 1.0)."""
+    """The query in one language, with its weight in the fusion (the original is of 1.0, and
+    empty only where the query is)."""
 
     lang: Language
-    text: str = Field(min_length=1, max_length=4096)
+    text: str = Field(max_length=4096)
     weight: float = Field(ge=0.0, le=1.0)
 
 

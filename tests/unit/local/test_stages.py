@@ -43,3 +43,11 @@ def test_a_fault_is_a_sentence_and_an_exit_code(note: Path, command: str) -> Non
     result = run(command, str(note))
     assert result.exit_code == 1
     assert "empty: " in result.stderr
+
+
+def test_a_query_shows_how_it_is_understood(note: Path) -> None:
+    analysis = json.loads(run("plan", "2023년 PDF 보고서").stdout)
+    assert analysis["hard_filters"] == {"file_format": ["pdf"], "year": 2023, "country": []}
+    refused = run("plan", "값", "--taxonomy", str(note))
+    assert refused.exit_code == 1
+    assert "taxonomy note.md" in refused.stderr
