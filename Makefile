@@ -32,7 +32,7 @@ else
 	  wait $$e2e || failed=1; cat .pytest_e2e.log; exit $$failed
 endif
 
-test-slow: $(STAMP) ## the tests over many real files, beside the project where they are
+test-slow: $(STAMP) ## the tests that take long: many real files (beside the project), each service killed
 	@$(BIN)/pytest -m slow tests
 
 test-stack: $(STAMP) ## the conformance suites and the end-to-end test on the real servers

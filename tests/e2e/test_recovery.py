@@ -8,7 +8,14 @@ import pytest
 from tests.support.documents import KOREAN, MARKDOWN, manual_pdf
 from tests.support.stack import Stack, running_stack
 
-VICTIMS = ("gateway", "profiler", "parser", "chunker", "indexer")
+SLOW = pytest.mark.slow
+VICTIMS = (
+    "parser",
+    "indexer",
+    pytest.param("gateway", marks=SLOW),
+    pytest.param("profiler", marks=SLOW),
+    pytest.param("chunker", marks=SLOW),
+)
 AMID = 12
 """So many documents are sent before the kill, the rest after it."""
 
