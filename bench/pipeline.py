@@ -7,13 +7,14 @@ import time
 from pathlib import Path
 
 from bench.measure import Figure, Report, percentile, spread
+from libs.contracts.artefacts import Chunk
 from libs.contracts.artefacts.profile import PageRange, Profile
 from libs.runtime.index.factory import open_index
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.tokens import TokenCounter
-from services.chunker.artefacts import Artefacts
+from services.chunker.build import build_chunks
 from services.chunker.cut import Sizes
-from services.chunker.local import chunk_rows
+from services.chunker.tree import build_tree, document_title, visible
 from services.indexer.documents import index_documents
 from services.parser.formats import strategy
 from services.parser.formats.base import AssetSink, ParseInput
@@ -35,25 +36,27 @@ def raw_calls(folder: Path, numbers: range) -> list[float]:
     counter = TokenCounter(folder / "models")
     counter.count("")
     index = open_index(f"file:{folder / 'raw-index'}", writer=True)
-    loop = asyncio.new_event_loop()
-    taken = []
-    for number in numbers:
-        source = folder / "raw.md"
+    source = folder / "raw.md"
+
+    async def one(number: int) -> float:
         source.write_bytes(small_document(number))
         started = time.perf_counter()
-        made = parse_and_cut(source, folder, counter)
         documents = index_documents(
-            made.chunks.chunks, title="raw", file_name="raw.md", tokenize=tokenize
+            parse_and_cut(source, counter), title="raw", file_name="raw.md", tokenize=tokenize
         )
-        loop.run_until_complete(index.write("default", number + 1, documents))
-        taken.append(time.perf_counter() - started)
-    loop.run_until_complete(index.close())
-    loop.close()
-    return taken
+        await index.write("default", number + 1, documents)
+        return time.perf_counter() - started
+
+    async def all_of_them() -> list[float]:
+        taken = [await one(number) for number in numbers]
+        await index.close()
+        return taken
+
+    return asyncio.run(all_of_them())
 
 
-def parse_and_cut(source: Path, folder: Path, counter: TokenCounter) -> Artefacts:
-    """The format's strategy and the chunker, called directly."""
+def parse_and_cut(source: Path, counter: TokenCounter) -> list[Chunk]:
+    """The format's strategy and the chunker's cuts, called directly, nothing encoded."""
     profile = Profile(
         format="md",
         media_type="text/markdown",
@@ -62,9 +65,13 @@ def parse_and_cut(source: Path, folder: Path, counter: TokenCounter) -> Artefact
         sha256="0" * 64,
         encoding="utf-8",
     )
-    given = ParseInput(source, profile, PageRange(first=0, last=0), AssetSink(folder), folder)
-    rows = strategy("md")(given).rows
-    return chunk_rows(profile, rows, sizes=Sizes(), count_many=counter.count_many)
+    pages = PageRange(first=0, last=0)
+    given = ParseInput(source, profile, pages, AssetSink(source.parent), source.parent)
+    rows = visible(strategy("md")(given).rows)
+    chunks: list[Chunk] = []
+    root = build_tree(rows, document_title(rows, None, "raw.md"))
+    build_chunks(root, counter.count_many, Sizes(), {}, profile.language, chunks.append)
+    return chunks
 
 
 def accepted_to_searchable(stack: Stack, numbers: range) -> list[float]:
