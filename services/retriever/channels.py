@@ -19,21 +19,25 @@ CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
 
 @dataclass(frozen=True)
 class Ask:
-    """What the channels are asked: the text for the dense one, its words for the others."""
+    """What the channels are asked: the text for the dense one, its words for the others, and
+    single terms of which at most `named_limit` chunks each are wanted."""
 
     namespace: str
     text: str
     words: LexicalQuery
     types: frozenset[ChunkType] | None
+    named: tuple[str, ...] = ()
+    named_limit: int = 0
 
 
 @dataclass
 class Found:
-    """Ranked lists of (revn, order) with the channel's own scores, each key's chunk id, and
-    the channels that had no time."""
+    """Ranked lists of (revn, order) with the channel's own scores, each key's chunk id, what
+    holds each named term, and the channels that had no time."""
 
     lists: dict[str, list[tuple[Key, float]]] = field(default_factory=dict)
     chunk_ids: dict[Key, str] = field(default_factory=dict)
+    named: dict[str, frozenset[Key]] = field(default_factory=dict)
     unfinished: list[str] = field(default_factory=list)
 
     def add(self, channel: str, hits: list[Hit]) -> None:
@@ -70,8 +74,15 @@ async def search_channels(
         covered = Scope(ask.namespace, corpus.dense, ask.types)
         found.add("dense", await index.search_vectors(model.model, vector, covered, depth))
 
+    async def by_name(term: str) -> None:
+        scope = Scope(ask.namespace, corpus.revns, ask.types)
+        hits = await index.search("term", LexicalQuery([], [term]), scope, ask.named_limit)
+        found.named[term] = frozenset((h.revn, h.order) for h in hits)
+        found.chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
+
     work: dict[str, Awaitable[None]] = {channel: lexical(channel) for channel in CHANNELS}
     if embedder is not None and corpus.dense:
         work["dense"] = by_vector(embedder)
+    work |= {f"named {number}": by_name(term) for number, term in enumerate(ask.named)}
     found.unfinished = await those_in_time(work, until)
     return found

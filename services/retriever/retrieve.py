@@ -22,6 +22,15 @@ from services.retriever.assemble import assemble, grouped
 from services.retriever.channels import Ask, Found, Key, search_channels
 from services.retriever.deadline import Deadline, deadline
 from services.retriever.fusion import Fused, convex, reciprocal_rank
+from services.retriever.guidance import (
+    NAMED_LIMIT,
+    Guidance,
+    attempts,
+    documents_first,
+    narrowed,
+    raised,
+    required_only,
+)
 from services.retriever.scope import Corpus, corpus_of
 from services.retriever.settings import Settings
 
@@ -48,7 +57,7 @@ class Retriever:
     def __post_init__(self) -> None:
         self._corpora: dict[str, Corpus] = {}
         s = self.settings
-        self._gate = Gate("the retriever", s.retriever_searches, s.retriever_queue)
+        self.gate = Gate("the retriever", s.retriever_searches, s.retriever_queue)
 
     async def warm_up(self) -> None:
         """Load the model and the vectors, so that the first query does not wait for them."""
@@ -60,7 +69,7 @@ class Retriever:
             log.warning("dense channel off", reason=str(error))
             return
         for namespace in await self.catalog.keys.list_namespaces():
-            scope = Scope(namespace, (await self._corpus(namespace)).revns)
+            scope = Scope(namespace, (await self.corpus(namespace)).revns)
             if scope.revns:
                 await self.index.search_vectors(self.embedder.model, vector, scope, 1)
 
@@ -72,7 +81,7 @@ class Retriever:
         """
         limit = deadline(query.milliseconds)
         try:
-            async with self._gate.enter(limit.end):
+            async with self.gate.enter(limit.end):
                 return await self._consistent(query, limit)
         except TimeoutError:
             return RetrieveAnswer(
@@ -84,8 +93,8 @@ class Retriever:
         repeated, while there is time, when the version moved."""
         for _ in range(CONSISTENT_TRIES):
             async with asyncio.timeout_at(limit.end):
-                corpus = await self._corpus(query.namespace)
-            answer = await self._retrieve(query, corpus, limit)
+                corpus = await self.corpus(query.namespace)
+            answer = await self._attempted(query, corpus, limit)
             if limit.over:
                 break
             version = await self.catalog.documents.corpus_version(query.namespace)
@@ -93,7 +102,8 @@ class Retriever:
                 break
         return answer
 
-    async def _corpus(self, namespace: str) -> Corpus:
+    async def corpus(self, namespace: str) -> Corpus:
+        """What is active, as of the current corpus version."""
         version = await self.catalog.documents.corpus_version(namespace)
         known = self._corpora.get(namespace)
         if known is None or known.version != version:
@@ -102,11 +112,22 @@ class Retriever:
             self._corpora[namespace] = known
         return known
 
+    async def _attempted(
+        self, query: RetrieveQuery, corpus: Corpus, limit: Deadline
+    ) -> RetrieveAnswer:
+        """The first attempt that leaves something, or ends the time."""
+        for guidance in attempts(query):
+            answer = await self._retrieve(query, corpus, limit, guidance)
+            if answer.chunks or answer.unfinished or not corpus.revisions:
+                break
+        return answer
+
     async def _retrieve(
-        self, query: RetrieveQuery, whole: Corpus, limit: Deadline
+        self, query: RetrieveQuery, whole: Corpus, limit: Deadline, guidance: Guidance
     ) -> RetrieveAnswer:
         started = time.perf_counter()
-        corpus = whole.within(query.filters)
+        settings = self.settings
+        corpus = narrowed(whole.within(query.filters), guidance.filters)
         if not corpus.revisions:
             strategy = "empty" if whole.revisions else "nothing_published"
             return RetrieveAnswer(corpus_version=whole.version, strategy=strategy, chunks=[])
@@ -115,30 +136,41 @@ class Retriever:
             query.query,
             self.analyse(query.query),
             frozenset(query.filters.chunk_types) or None,
+            guidance.looked_for(named=settings.retriever_boost_named > 0),
+            NAMED_LIMIT,
         )
-        depth = self.settings.retriever_depth
+        depth = settings.retriever_depth
         small = corpus.chunk_count <= query.top_k
         while True:
             found = await search_channels(
                 self.index, self.embedder, ask, corpus, depth, limit.search
             )
             searched = time.perf_counter()
-            fused = self._fuse(found, corpus)
+            fused = raised(
+                self.fuse(found, corpus),
+                found,
+                corpus,
+                guidance,
+                named_weight=settings.retriever_boost_named,
+                soft_weight=settings.retriever_boost_soft,
+            )
             chunks: list[RetrievedChunk] = []
             unfinished = list(found.unfinished)
             try:
                 async with asyncio.timeout_at(limit.end):
                     if small:
                         await self._add_all(found, fused, corpus, query.top_k)
-                    groups = grouped(fused, found.chunk_ids)
-                    if not await assemble(
-                        self.catalog.chunks, query, corpus, groups, fused, chunks
-                    ):
+                    kept = required_only(fused, found, guidance)
+                    kept = documents_first(kept) if guidance.browse else kept
+                    groups = grouped(kept, found.chunk_ids)
+                    if not await assemble(self.catalog.chunks, query, corpus, groups, kept, chunks):
                         unfinished.append("size")
             except TimeoutError:
                 unfinished.append("assembly")
             full = any(len(hits) >= depth for hits in found.lists.values())
             if len(chunks) >= query.top_k or unfinished or not full or depth >= DEEPEST:
+                break
+            if guidance.required:
                 break
             depth *= 4
         ended = time.perf_counter()
@@ -152,9 +184,11 @@ class Retriever:
             },
             unfinished=unfinished,
             notes=_notes(ask.words),
+            relaxed_filters=list(guidance.relaxed),
         )
 
-    def _fuse(self, found: Found, corpus: Corpus) -> dict[Key, Fused]:
+    def fuse(self, found: Found, corpus: Corpus) -> dict[Key, Fused]:
+        """One score a chunk from the lists of the channels, by the settings' mix."""
         s = self.settings
         lists = {name: found.lists.get(name, []) for name in ("path", "content", "term")}
         dense = found.lists.get("dense", [])

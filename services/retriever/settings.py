@@ -30,3 +30,9 @@ class Settings(Shared):
     retriever_mix_term: float = Field(
         default=0.05, ge=0, description="weight of the term channel beside the convex mix"
     )
+    retriever_boost_named: float = Field(
+        default=0.0, ge=0, le=2, description="boost of chunks that hold what a query names exactly"
+    )
+    retriever_boost_soft: float = Field(
+        default=0.1, ge=0, le=1, description="boost of documents of the query's domain or type"
+    )

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from libs.contracts.artefacts.chunk import ChunkType
 from libs.contracts.artefacts.rows import Box
 from libs.contracts.base import Contract, Request
+from libs.contracts.query.analysis import QueryAnalysis
 from libs.contracts.tokens import Collection, DocumentId, Namespace, Revision, RunId
 
 MAX_QUERY_CHARS = 4096
@@ -161,6 +162,8 @@ class RetrieveQuery(Contract):
     """The request on `query.retrieve`: one retrieval step.
 
     It may take so many `milliseconds` from its arrival; what was found by then is the answer.
+    `analysis` acts on what is found and how it is ranked; `strict` requires its must terms and
+    phrases too.
     """
 
     namespace: Namespace
@@ -170,6 +173,8 @@ class RetrieveQuery(Contract):
     channels: dict[str, float] | None = None
     explain: bool = False
     milliseconds: int | None = None
+    analysis: QueryAnalysis | None = None
+    strict: bool = False
 
 
 class RetrievedChunk(Contract):
@@ -193,13 +198,15 @@ class RetrievedChunk(Contract):
     also_in: list[OtherPlace] = []
     score: float
     channels: dict[str, float] = {}
+    summary: str = ""
 
 
 class RetrieveAnswer(Contract):
     """The reply: the corpus version that it holds for, and which path answered.
 
     `unfinished` names what the time or size ended before: channels, `scope`, `assembly`,
-    `size`. `notes` says what of a very long query was left out.
+    `size`. `notes` says what of a very long query was left out. `relaxed_filters` names
+    what the analysis asked for and was given up, since it left nothing.
     """
 
     corpus_version: int
@@ -208,6 +215,7 @@ class RetrieveAnswer(Contract):
     timings_ms: dict[str, float] = {}
     unfinished: list[str] = []
     notes: list[str] = []
+    relaxed_filters: list[str] = []
 
 
 class VerifyRequest(Request):

@@ -1,0 +1,209 @@
+"""What an analysis does to a retrieval: each of its fields, on a small corpus."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from libs.contracts.api.ingest import DocumentMetadata
+from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery
+from libs.contracts.artefacts import Chunk, ChunkMetadata
+from libs.contracts.query.analysis import (
+    HardFilters,
+    NormalizedQuery,
+    QueryAnalysis,
+    SoftFilters,
+)
+from libs.contracts.query.countries import country_code
+from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
+from libs.runtime.index.port import Hit, LexicalQuery, Scope
+from services.retriever.retrieve import Retriever
+from services.retriever.settings import Settings
+
+META = {
+    1: ("pdf", DocumentMetadata(year=2022, country="KR", domain="Engineering")),
+    2: ("md", DocumentMetadata(year=2023, country="Japan", document_type="Report")),
+    3: ("pdf", DocumentMetadata(domain="Programming/AI_ML")),
+}
+TEXTS = {
+    (1, 0): "pump pressure", (1, 1): "the pump guard rail", (1, 2): "pump oil",
+    (2, 0): "pump article 12", (3, 0): "Pump   Guard Rail", (3, 1): "pump act",
+}  # fmt: skip
+
+
+class Stores:
+    """Three documents; every chunk matches every query, in the order of the keys."""
+
+    async def corpus_version(self, namespace: str) -> int:
+        return 7
+
+    async def active_set(self, namespace: str) -> ActiveSet:
+        return ActiveSet(7, tuple(
+            ActiveRevision(n, f"doc{n}", 1, f"{n}.{f}", "default", f, meta, 30, None)
+            for n, (f, meta) in META.items()
+        ))  # fmt: skip
+
+    async def search(
+        self, channel: str, query: LexicalQuery, scope: Scope, limit: int
+    ) -> list[Hit]:
+        keys = [key for key in sorted(TEXTS) if key[0] in scope.revns]
+        if channel == "term":
+
+            def held(key: tuple[int, int]) -> bool:
+                text = " ".join(TEXTS[key].casefold().split())
+                return any(term.casefold() in text for term in query.terms)
+
+            keys = [key for key in keys if held(key)]
+        return [Hit(r, o, f"t{r}{o}", 20.0 - i) for i, (r, o) in enumerate(keys[:limit])]
+
+    async def fetch(self, keys: list[tuple[int, int]]) -> dict[tuple[int, int], Chunk]:
+        return {
+            key: Chunk(
+                chunk_id=f"t{key[0]}{key[1]}", type="text", content=TEXTS[key], path=[],
+                order=key[1],
+                metadata=ChunkMetadata(length=4, tokens=1, content_hash="sha256:0"),
+            )
+            for key in keys
+        }  # fmt: skip
+
+
+def analysis(**fields: Any) -> QueryAnalysis:
+    return QueryAnalysis(
+        normalized_queries=[NormalizedQuery(lang="en", text="pump", weight=1.0)],
+        analyzer_confidence=0.9, **fields,
+    )  # fmt: skip
+
+
+async def retrieve(
+    understood: QueryAnalysis | None, *, settings: dict[str, Any] | None = None, **fields: Any
+) -> RetrieveAnswer:
+    stores = Stores()
+    catalog = SimpleNamespace(documents=stores, chunks=stores)
+    known = Settings(_env_file=None, **(settings or {}))  # type: ignore[call-arg]
+    retriever = Retriever(
+        cast(Any, catalog), cast(Any, stores), None, known, lambda text: LexicalQuery([text], []),
+    )  # fmt: skip
+    query = RetrieveQuery(namespace="default", query="pump", top_k=5, analysis=understood, **fields)
+    return await retriever.retrieve(query)
+
+
+def ids(answer: RetrieveAnswer) -> list[str]:
+    return [chunk.chunk_id for chunk in answer.chunks]
+
+
+PLAIN = ["t10", "t11", "t12", "t20", "t30"]
+
+
+async def test_an_analysis_that_states_nothing_changes_nothing() -> None:
+    assert ids(await retrieve(None)) == PLAIN
+    assert ids(await retrieve(analysis())) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("filters", "documents"),
+    [
+        ({"year": 2023}, {"doc2", "doc3"}),
+        ({"year": 2022}, {"doc1", "doc3"}),
+        ({"country": ["JP"]}, {"doc2", "doc3"}),
+        ({"file_format": ["md"]}, {"doc2"}),
+        ({"file_format": ["pdf"], "year": 2022}, {"doc1", "doc3"}),
+    ],
+)
+async def test_a_hard_filter_leaves_out_documents_that_differ(
+    filters: dict[str, Any], documents: set[str]
+) -> None:
+    answer = await retrieve(analysis(hard_filters=HardFilters(**filters)))
+    assert {chunk.document_id for chunk in answer.chunks} == documents
+    assert answer.relaxed_filters == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "relaxed"),
+    [
+        ({"year": 1999}, ["year"]),
+        ({"file_format": ["hwp"], "country": ["FR"]}, ["file_format", "country"]),
+    ],
+)
+async def test_a_hard_filter_that_leaves_nothing_is_given_up_and_said(
+    filters: dict[str, Any], relaxed: list[str]
+) -> None:
+    answer = await retrieve(analysis(hard_filters=HardFilters(**filters)))
+    assert ids(answer) == PLAIN
+    assert answer.relaxed_filters == relaxed
+
+
+async def test_filters_of_the_request_are_never_given_up() -> None:
+    answer = await retrieve(
+        analysis(hard_filters=HardFilters(year=2023)), filters={"document_ids": ["doc1"]}
+    )
+    assert {chunk.document_id for chunk in answer.chunks} == {"doc1"}
+    assert answer.relaxed_filters == ["year"]
+    nothing = await retrieve(analysis(), filters={"year": 1999})
+    assert (ids(nothing), nothing.strategy, nothing.relaxed_filters) == ([], "empty", [])
+
+
+async def test_a_phrase_is_required_in_keywords_and_not_in_a_question() -> None:
+    phrase = {"phrases": ["guard rail"]}
+    keyword = await retrieve(analysis(query_type="keyword", **phrase))
+    assert (ids(keyword), keyword.relaxed_filters) == (["t11", "t30"], [])
+    assert ids(await retrieve(analysis(query_type="natural_language", **phrase))) == PLAIN
+
+
+async def test_a_phrase_that_is_nowhere_is_given_up_and_said() -> None:
+    answer = await retrieve(analysis(query_type="phrase", phrases=["not there"]))
+    assert ids(answer) == PLAIN
+    assert answer.relaxed_filters == ["phrases"]
+
+
+async def test_must_terms_are_required_where_the_step_is_strict() -> None:
+    understood = analysis(must_terms=["article 12"])
+    assert ids(await retrieve(understood)) == PLAIN
+    assert ids(await retrieve(understood, strict=True)) == ["t20"]
+
+
+async def test_named_terms_raise_their_chunks_and_more_for_a_fact() -> None:
+    boost = {"retriever_boost_named": 0.3}
+    for_fact, for_search = [
+        await retrieve(analysis(must_terms=["article 12"], intent=intent), settings=boost)
+        for intent in ("fact_lookup", "semantic_search")
+    ]
+    assert ids(for_fact)[0] == ids(for_search)[0] == "t20"
+    assert set(ids(for_search)) == set(PLAIN)
+    assert for_fact.chunks[0].channels["named"] == pytest.approx(
+        2 * for_search.chunks[0].channels["named"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("soft", "first"),
+    [
+        ({"document_type": ["Report"]}, "t20"),
+        ({"domain": ["Programming"]}, "t30"),
+        ({"domain": ["Programming/AI_ML"]}, "t30"),
+        ({"domain": ["Engineering/Mechanical"]}, "t10"),
+        ({"domain": ["Philosophy"]}, "t10"),
+    ],
+)
+async def test_a_soft_filter_raises_and_leaves_nobody_out(
+    soft: dict[str, list[str]], first: str
+) -> None:
+    answer = await retrieve(
+        analysis(soft_filters=SoftFilters(**soft)), settings={"retriever_boost_soft": 0.5}
+    )
+    assert ids(answer)[0] == first
+    assert len(answer.chunks) == 5
+
+
+async def test_browsing_lists_documents_before_further_chunks_of_one() -> None:
+    answer = await retrieve(analysis(intent="filter_browse"))
+    documents = [chunk.document_id for chunk in answer.chunks]
+    assert documents == ["doc1", "doc2", "doc3", "doc1", "doc1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("KR", "KR"), ("kr", "KR"), ("대한민국", "KR"), ("U.S.A.", "US"), ("United  States", "US"),
+     ("nowhere", None), ("", None)],
+)  # fmt: skip
+def test_countries_are_compared_by_code(text: str, code: str | None) -> None:
+    assert country_code(text) == code
