@@ -9,6 +9,7 @@ from libs.runtime.service import Service, run
 from libs.runtime.streams import bucket_name
 from services.planner.cache import AnswerCache
 from services.planner.handlers import on_plan, on_search_ran
+from services.planner.local import analyzer
 from services.planner.recorder import BATCH, Recorder
 from services.planner.settings import Settings
 from services.planner.workflow import IN_HAND, Workflow
@@ -23,6 +24,9 @@ def build(service: Service) -> None:
     workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
     gather = settings.planner_record_seconds
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, gather)
+    if settings.planner_analysis:
+        workflow.analyzer = analyzer(settings.planner_taxonomy)
+        workflow.fingerprint += f":{workflow.analyzer.fingerprint}"
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")

@@ -1,5 +1,7 @@
 """The planner's own settings."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from libs.runtime.settings import Settings as Shared
@@ -14,4 +16,10 @@ class Settings(Shared):
     )
     planner_run_days: float = Field(
         default=30.0, gt=0, description="days after which recorded runs are removed"
+    )
+    planner_analysis: bool = Field(
+        default=True, description="let what a query states filter and rank its results"
+    )
+    planner_taxonomy: Path | None = Field(
+        default=None, description="file of domains and document types in place of the packaged one"
     )

@@ -23,6 +23,7 @@ from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.gate import Gate
 from libs.runtime.telemetry import logger, trace_id
+from services.planner.analysis.rules import RulesAnalyzer
 from services.planner.cache import AnswerCache, cache_key
 from services.planner.flights import Flights
 from services.planner.outcome import outcome
@@ -40,12 +41,16 @@ IN_HAND = 256
 
 @dataclass
 class Workflow:
-    """Answers queries; `fingerprint` names the settings and models answers depend on."""
+    """Answers queries; `fingerprint` names the settings and models answers depend on.
+
+    Without an `analyzer` a query is searched as it stands.
+    """
 
     bus: Bus
     documents: DocumentStore
     cache: AnswerCache | None
     fingerprint: str
+    analyzer: RulesAnalyzer | None = None
 
     def __post_init__(self) -> None:
         self._background: set[asyncio.Task[None]] = set()
@@ -132,6 +137,7 @@ class Workflow:
             filters=request.filters,
             explain=request.explain,
             milliseconds=left,
+            analysis=self.analyzer.acting(request.query) if self.analyzer else None,
         )
         try:
             answer = await self.bus.request(
@@ -158,6 +164,8 @@ class Workflow:
             "strategy": answer.strategy,
             **answer.timings_ms,
         }
+        if answer.relaxed_filters:
+            step["relaxed_filters"] = answer.relaxed_filters
         if answer.unfinished:
             step["unfinished"] = answer.unfinished
         if request.explain and answer.notes:
@@ -167,6 +175,7 @@ class Workflow:
             status_reason=status.reason,
             query_type="abstention" if status.status == "abstained" else "single_doc",
             claim_count=len(evidence),
+            relaxed_filters=answer.relaxed_filters,
             evidence_text=evidence_text(evidence),
             run_id=new_id("run"),
             trace_id=trace_id(),

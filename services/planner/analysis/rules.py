@@ -1,5 +1,6 @@
 """The analyzer that needs no model: the words of a query, read by rules."""
 
+import hashlib
 from dataclasses import dataclass
 
 from libs.contracts.query.analysis import (
@@ -37,6 +38,12 @@ class RulesAnalyzer:
     taxonomy: Taxonomy
     terms: Terms
 
+    @property
+    def fingerprint(self) -> str:
+        """What its analyses depend on, for the keys of cached answers."""
+        known = self.taxonomy.model_dump_json() + self.terms.model_dump_json()
+        return hashlib.sha256(known.encode()).hexdigest()[:16]
+
     def analyze(self, query: str) -> QueryAnalysis:
         """The analysis; what cannot be analysed has a confidence under `THRESHOLD` and states
         nothing but the query itself."""
@@ -69,6 +76,11 @@ class RulesAnalyzer:
             synonyms=synonyms,
             analyzer_confidence=_confidence(keywords, exact=bool(must or quoted), filters=filters),
         )
+
+    def acting(self, query: str) -> QueryAnalysis | None:
+        """The analysis, where it is sure enough to act on retrieval."""
+        analysis = self.analyze(query)
+        return analysis if analysis.analyzer_confidence >= THRESHOLD else None
 
     def _widened(
         self, keywords: list[str], original: NormalizedQuery

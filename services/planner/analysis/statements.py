@@ -66,12 +66,13 @@ _LOOSE = re.compile(
 _NEGATED = re.compile(r"말고|제외|아닌|빼고|\b(?:not|except|excluding|without|other than)\b", re.I)
 _EVENT = re.compile(
     r"\b(?:who|whom|whose|when|where|born|died|won|married|founded|directed|starred|played)\b"
-    r"|누가|누구|언제|어디|태어난|출생|사망|우승",
+    r"|누가|누구|언제|어디|태어난|출생|사망|우승|[?？]\s*$|(?:은|는|나요|인가|는가)\s*$",
     re.IGNORECASE,
 )
 _SCOPED = re.compile(
     r"\b(?:reports?|documents?|papers?|files?|manuals?|laws?|acts?|statistics|standards?|minutes"
-    r"|published|issued|regulations?)\b|보고서|문서|자료|통계|매뉴얼|법령|회의록|지침",
+    r"|published|issued|regulations?)\b|보고서|문서|자료|통계|매뉴얼|법령|회의록|지침"
+    r"|규정|기준|예산|매출|실적|현황|동향|개정",
     re.IGNORECASE,
 )
 _KOREAN_PLACES = "|".join(sorted((n for n in COUNTRY_NAMES if not n.isascii()), key=len)[::-1])
@@ -94,6 +95,11 @@ def hard_filters(text: str) -> HardFilters:
     return HardFilters(file_format=_formats(text), year=_year(text), country=_countries(text))
 
 
+def _about_an_event(text: str) -> bool:
+    """Whether the text asks what happened, so that its year and place are of the event."""
+    return _EVENT.search(text) is not None and _SCOPED.search(text) is None
+
+
 def _formats(text: str) -> list[str]:
     if _ABOUT_FORMATS.search(text):
         return []
@@ -110,7 +116,7 @@ def _year(text: str) -> int | None:
     """The one year that scopes the query; several years are a comparison or a range."""
     if len(set(_ANY_YEAR.findall(text))) != 1:
         return None
-    event = _EVENT.search(text) is not None and _SCOPED.search(text) is None
+    event = _about_an_event(text)
     year, loose = None, False
     for match in _KOREAN_YEAR.finditer(text):
         rest = match["rest"]
@@ -129,7 +135,7 @@ def _year(text: str) -> int | None:
 
 
 def _countries(text: str) -> list[str]:
-    if _EVENT.search(text) and not _SCOPED.search(text):
+    if _about_an_event(text):
         return []
     found: dict[str, None] = {}
     for match in _COUNTRY.finditer(text):

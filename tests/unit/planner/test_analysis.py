@@ -53,6 +53,8 @@ GOLDEN: list[tuple[str, dict[str, Any]]] = [
     ("2020년대 경제", {"year": None}),
     ("2022년 말고 다른 보고서", {"year": None}),
     ("누가 2009년에 우승했나요?", {"year": None}),
+    ("2009년 승리의 영화 데뷔작은?", {"year": None}),
+    ("2023년 매출은?", {"year": 2023}),
     ("2022년과 2023년 매출 비교", {"year": None}),
     ("since 2020 safety reports", {"year": None}),
     ("2023 annual safety report", {"year": 2023}),

@@ -8,6 +8,7 @@ import pytest
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, SearchRequest
 from libs.contracts.faults import Code, WorldFault
+from services.planner.local import analyzer
 from services.planner.workflow import Workflow
 
 
@@ -117,3 +118,19 @@ async def test_what_explains_names_what_a_long_query_lost() -> None:
     plain = await workflow(bus).answer(query())
     assert "rarest" in explained.budget.steps[0]["notes"][0]
     assert "notes" not in plain.budget.steps[0]
+
+
+async def test_what_a_query_states_goes_with_it_and_what_was_given_up_is_told() -> None:
+    bus = Bus(found(relaxed_filters=["year"]))
+    planner = workflow(bus)
+    await planner.answer(query(query="2023년 산업재해 보고서"))
+    planner.analyzer = analyzer()
+    answer = await planner.answer(query(query="2023년 산업재해 보고서"))
+    await planner.answer(query(query="!!!"))
+    await planner.finish()
+    plain, guided, vague = (step.analysis for step in bus.asked)
+    assert (plain, vague) == (None, None)
+    assert guided is not None
+    assert guided.hard_filters.year == 2023
+    assert answer.relaxed_filters == ["year"]
+    assert answer.budget.steps[0]["relaxed_filters"] == ["year"]
