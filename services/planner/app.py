@@ -22,11 +22,8 @@ def build(service: Service) -> None:
     bucket = bucket_name(settings.prefix, BUCKET)
     cache = AnswerCache(lambda: bus.js.key_value(bucket)) if settings.planner_cache else None
     workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
-    gather = settings.planner_record_seconds
-    recorder = Recorder(bus, stores.catalog.runs, stores.objects, gather)
-    if settings.planner_analysis:
-        workflow.analyzer = analyzer(settings.planner_taxonomy)
-        workflow.fingerprint += f":{workflow.analyzer.fingerprint}"
+    recorder = Recorder(bus, stores.catalog.runs, stores.objects, settings.planner_record_seconds)
+    workflow.analyzer = analyzer(settings.planner_taxonomy) if settings.planner_analysis else None
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")

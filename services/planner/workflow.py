@@ -77,7 +77,8 @@ class Workflow:
     async def _answer(self, query: PlanQuery) -> SearchResponse:
         started = time.perf_counter()
         version = await self.documents.corpus_version(query.namespace)
-        key = cache_key(query, version, self.fingerprint)
+        understood = self.analyzer.fingerprint if self.analyzer else ""
+        key = cache_key(query, version, f"{self.fingerprint}:{understood}")
         cached = await self.cache.get(key) if self.cache else None
         if cached is None:
             response, own = await self._flights.join(

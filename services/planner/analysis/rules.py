@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 from libs.contracts.query.analysis import (
     MAX_EXPANDED,
@@ -38,7 +39,7 @@ class RulesAnalyzer:
     taxonomy: Taxonomy
     terms: Terms
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """What its analyses depend on, for the keys of cached answers."""
         known = self.taxonomy.model_dump_json() + self.terms.model_dump_json()
