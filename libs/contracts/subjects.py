@@ -7,6 +7,7 @@ here. Subjects stand without the configurable prefix; only `libs/runtime/routes.
 from libs.contracts import events as e
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
+from libs.contracts.query.probe import HydrateQuery, ProbeQuery
 
 __all__ = ["PIPELINE_STAGES", "Consumer", "Stage", "Stream", "Subject"]
 """What the catalogue is made of, for those who read it."""
@@ -109,6 +110,12 @@ QUERY_PLAN = Subject(
 QUERY_RETRIEVE = Subject(
     "query.retrieve", RetrieveQuery, (Stage.PLANNER,), "request", "One retrieval step."
 )
+QUERY_PROBE = Subject(
+    "query.probe", ProbeQuery, (Stage.PLANNER,), "request", "The searches of one hop, at once."
+)
+QUERY_HYDRATE = Subject(
+    "query.hydrate", HydrateQuery, (Stage.PLANNER,), "request", "Read chosen chunks."
+)
 SEARCH_RAN = Subject(
     "search.ran.{namespace}",
     e.SearchRan,
@@ -147,6 +154,8 @@ SUBJECTS: tuple[Subject, ...] = (
     CONTROL_CANCEL,
     QUERY_PLAN,
     QUERY_RETRIEVE,
+    QUERY_PROBE,
+    QUERY_HYDRATE,
     SEARCH_RAN,
 )
 

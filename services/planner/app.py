@@ -4,10 +4,10 @@ from functools import partial
 
 from libs.contracts.api.search import PlanQuery
 from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
-from libs.runtime.answers import BUCKET
+from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.service import Service, run
-from libs.runtime.streams import bucket_name
-from services.planner.cache import AnswerCache
+from services.planner.agentic.mode import AgenticMode
+from services.planner.cache import answer_cache
 from services.planner.handlers import on_plan, on_search_ran
 from services.planner.local import analyzer
 from services.planner.recorder import BATCH, Recorder
@@ -19,9 +19,9 @@ def build(service: Service) -> None:
     """Wire the service."""
     stores, settings, bus = service.stores, service.settings, service.bus
     assert isinstance(settings, Settings)
-    bucket = bucket_name(settings.prefix, BUCKET)
-    cache = AnswerCache(lambda: bus.js.key_value(bucket)) if settings.planner_cache else None
-    workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}")
+    cache = answer_cache(bus) if settings.planner_cache else None
+    agentic = AgenticMode(bus, stores.catalog.runs, TokenCounter(settings.models_dir()).count_many)
+    workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}", agentic)
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, settings.planner_record_seconds)
     workflow.analyzer = analyzer(settings.planner_taxonomy) if settings.planner_analysis else None
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)

@@ -14,7 +14,9 @@ from nats.js.kv import KeyValue
 from pydantic import ValidationError
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
-from libs.runtime.answers import answer_key
+from libs.runtime.answers import BUCKET, answer_key
+from libs.runtime.bus import Bus
+from libs.runtime.streams import bucket_name
 
 MAX_ENTRY_BYTES = 512 * 1024
 
@@ -57,3 +59,8 @@ class AnswerCache:
         if self._bucket is None:
             self._bucket = await self._open()
         return self._bucket
+
+
+def answer_cache(bus: Bus) -> AnswerCache:
+    """The cache in the bucket of the bus."""
+    return AnswerCache(lambda: bus.js.key_value(bucket_name(bus.prefix, BUCKET)))

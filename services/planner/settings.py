@@ -23,3 +23,7 @@ class Settings(Shared):
     planner_taxonomy: Path | None = Field(
         default=None, description="file of domains and document types in place of the packaged one"
     )
+
+    def models_dir(self) -> Path:
+        """Where the tokeniser is kept once it is converted."""
+        return self.data_dir.absolute() / "models"

@@ -23,6 +23,7 @@ from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.gate import Gate
 from libs.runtime.telemetry import logger, trace_id
+from services.planner.agentic.mode import AgenticMode
 from services.planner.analysis.rules import RulesAnalyzer
 from services.planner.cache import AnswerCache, cache_key
 from services.planner.flights import Flights
@@ -50,6 +51,7 @@ class Workflow:
     documents: DocumentStore
     cache: AnswerCache | None
     fingerprint: str
+    agentic: AgenticMode | None = None
     analyzer: RulesAnalyzer | None = None
 
     def __post_init__(self) -> None:
@@ -63,14 +65,10 @@ class Workflow:
 
         A query whose time ends is answered with what was found, as `partial`.
         """
-        if query.request.mode != "classic":
-            raise CallerFault(
-                Code.INVALID, "mode agentic is not in this version yet: use classic", 422
-            )
-        if query.request.continue_ is not None:
-            raise CallerFault(
-                Code.INVALID, "continue belongs to mode agentic, which is not here yet", 422
-            )
+        if query.request.mode == "agentic" and self.agentic is None:
+            raise CallerFault(Code.INVALID, "mode agentic is off here: use classic", 422)
+        if query.request.mode == "classic" and query.request.continue_ is not None:
+            raise CallerFault(Code.INVALID, "continue needs mode agentic", 422)
         async with self._gate.enter():
             return await self._answer(query)
 
@@ -81,9 +79,8 @@ class Workflow:
         key = cache_key(query, version, f"{self.fingerprint}:{understood}")
         cached = await self.cache.get(key) if self.cache else None
         if cached is None:
-            response, own = await self._flights.join(
-                key, lambda: self._classic(query, key, version, started)
-            )
+            run = self._classic if query.request.mode == "classic" else self._plan
+            response, own = await self._flights.join(key, lambda: run(query, key, version, started))
             if own:
                 return response
             cached = response
@@ -125,6 +122,16 @@ class Workflow:
             self._later(self.cache.put(key, response))
         self._record(query, response, steps, trace, started)
         return response
+
+    async def _plan(
+        self, query: PlanQuery, key: str, version: int, started: float
+    ) -> SearchResponse:
+        assert self.agentic is not None
+        done = await self.agentic.answer(query, version, started)
+        if self.cache and done.whole and done.response.corpus_version == version:
+            self._later(self.cache.put(key, done.response))
+        self._record(query, done.response, done.steps, done.trace, started)
+        return done.response
 
     async def _retrieve(self, query: PlanQuery, version: int, started: float) -> RetrieveAnswer:
         """What the retriever found in the time that is left, nothing when it does not answer."""

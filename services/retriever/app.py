@@ -3,13 +3,14 @@
 from functools import partial
 
 from libs.contracts.api.search import RetrieveQuery
-from libs.contracts.subjects import QUERY_RETRIEVE, Stage
-from libs.runtime.index.port import LexicalQuery
-from libs.runtime.index.tokenizer import query_terms, tokenize
+from libs.contracts.query.probe import HydrateQuery, ProbeQuery
+from libs.contracts.subjects import QUERY_HYDRATE, QUERY_PROBE, QUERY_RETRIEVE, Stage
 from libs.runtime.service import Service, run
-from services.retriever.handlers import on_retrieve
+from services.retriever.handlers import on_hydrate, on_probe, on_retrieve
+from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
+from services.retriever.words import words_of
 
 IN_HAND = 1024
 """More than the retriever's own gate lets wait, so that it is the gate that refuses."""
@@ -19,14 +20,11 @@ def build(service: Service) -> None:
     """Wire the service."""
     stores, settings = service.stores, service.settings
     assert isinstance(settings, Settings)
-    retriever = Retriever(
-        stores.catalog,
-        stores.index,
-        stores.embedder,
-        settings,
-        lambda text: LexicalQuery(tokenize(text), query_terms(text)),
-    )
+    retriever = Retriever(stores.catalog, stores.index, stores.embedder, settings, words_of)
+    prober = Prober(retriever)
     service.answer(QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever), workers=IN_HAND)
+    service.answer(QUERY_PROBE, ProbeQuery, partial(on_probe, prober), workers=IN_HAND)
+    service.answer(QUERY_HYDRATE, HydrateQuery, partial(on_hydrate, prober), workers=IN_HAND)
     service.soon(retriever.warm_up, "load the embedder")
     service.on_ready("catalog", stores.catalog.ping)
 

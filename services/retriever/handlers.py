@@ -1,9 +1,21 @@
 """What the retriever answers."""
 
 from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery
+from libs.contracts.query.probe import HydrateAnswer, HydrateQuery, ProbeAnswer, ProbeQuery
+from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
 
 
 async def on_retrieve(retriever: Retriever, query: RetrieveQuery) -> RetrieveAnswer:
     """One retrieval step."""
     return await retriever.retrieve(query)
+
+
+async def on_probe(prober: Prober, query: ProbeQuery) -> ProbeAnswer:
+    """The searches of one hop."""
+    return await prober.probe(query)
+
+
+async def on_hydrate(prober: Prober, query: HydrateQuery) -> HydrateAnswer:
+    """Chosen chunks."""
+    return await prober.hydrate(query)

@@ -95,4 +95,5 @@ def retrieved(
         also_in=also_in,
         score=fused.score,
         channels=fused.parts,
+        summary=meta.summary,
     )

@@ -17,7 +17,9 @@ from libs.contracts.subjects import (
     INGEST_REQUESTED,
     JOB_EVENTS,
     PIPELINE,
+    QUERY_HYDRATE,
     QUERY_PLAN,
+    QUERY_PROBE,
     QUERY_RETRIEVE,
     STREAMS,
     SUBJECTS,
@@ -30,7 +32,12 @@ from libs.runtime.streams import BUCKETS, bucket_name
 TARGET = Path("deploy/nats/permissions.json")
 PREFIX = "groundwire"
 INBOX = "_INBOX.>"
-ANSWERS = {QUERY_PLAN: Stage.PLANNER, QUERY_RETRIEVE: Stage.RETRIEVER}
+ANSWERS = {
+    QUERY_PLAN: Stage.PLANNER,
+    QUERY_RETRIEVE: Stage.RETRIEVER,
+    QUERY_PROBE: Stage.RETRIEVER,
+    QUERY_HYDRATE: Stage.RETRIEVER,
+}
 BUCKET_USERS = {"searches": (Stage.PLANNER,), "leases": (Stage.GATEWAY,)}
 
 

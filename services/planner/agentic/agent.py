@@ -1,0 +1,205 @@
+"""Runs a plan: steps under one budget, each a request to the retriever."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, RetrieveQuery
+from libs.contracts.bus import Subject
+from libs.contracts.faults import Code, WorldFault
+from libs.contracts.query.plan import PlanStep, RetrievalPlan
+from libs.contracts.query.probe import (
+    ChunkRef,
+    HydrateAnswer,
+    HydrateQuery,
+    Mention,
+    ProbeAnswer,
+    ProbeQuery,
+)
+from libs.contracts.subjects import QUERY_HYDRATE, QUERY_PROBE, QUERY_RETRIEVE
+from libs.runtime.bus import Bus
+from services.planner.agentic.bridge import CANDIDATES, Bridge, Key, key_of
+from services.planner.agentic.budget import Cost, Ledger
+from services.planner.agentic.rules import plan
+
+GRACE_SECONDS = 1.0
+BREADTH = 10
+"""How many chunks beyond `top_k` are looked at, to be listed when they stay unopened."""
+
+R = TypeVar("R", bound=BaseModel)
+
+
+@dataclass
+class Gathered:
+    """What a plan's steps found, best first, and what is to be told of it."""
+
+    plan: RetrievalPlan
+    corpus_version: int
+    strategy: Literal["small_corpus", "fusion", "empty", "nothing_published"] = "fusion"
+    chunks: list[RetrievedChunk] = field(default_factory=list)
+    bridge: Bridge = field(default_factory=lambda: Bridge(""))
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Agent:
+    """Asks the retriever for one query; `seen` are chunks that must not come again."""
+
+    bus: Bus
+    query: PlanQuery
+    ledger: Ledger
+    version: int
+    seen: frozenset[Key] = frozenset()
+
+    def __post_init__(self) -> None:
+        request = self.query.request
+        self._wanted = min(100, request.top_k + BREADTH + len(self.seen))
+        self._chunks: dict[Key, RetrievedChunk] = {}
+        self._out = Gathered(plan(request.query), self.version, bridge=Bridge(request.query))
+
+    async def gather(self) -> Gathered:
+        """Run the plan. What budget or time ends before is named, never waited for."""
+        out = self._out
+        hops = [step for step in out.plan.steps if step.kind == "bridge"]
+        searches = [step for step in out.plan.steps if step.kind == "search"]
+        await self._first(searches, named=bool(hops))
+        for step in hops:
+            if not await self._hop(step):
+                break
+        await self._open()
+        return out
+
+    async def _first(self, searches: list[PlanStep], *, named: bool) -> None:
+        """The searches that wait for nothing, and what the question names, at once."""
+        out = self._out
+        main, *sides = [self._search(step) for step in searches]
+        names = self._named() if named else _nothing()
+        answer, begun, beside = await asyncio.gather(main, names, asyncio.gather(*sides))
+        if answer is not None:
+            out.corpus_version = answer.corpus_version or self.version
+            out.strategy, out.notes = answer.strategy, answer.notes
+            out.bridge.start(answer.chunks)
+        if begun is not None:
+            out.bridge.name(begun.named)
+        for found in beside:
+            for chunk in (found.chunks if found else [])[: BREADTH // 2]:
+                self._chunks.setdefault(key_of(chunk), chunk)
+                out.bridge.base.setdefault(key_of(chunk), 0.0)
+                out.bridge.scores.setdefault(key_of(chunk), 0.0)
+        self._chunks.update({key_of(c): c for c in (answer.chunks if answer else [])})
+
+    async def _search(self, step: PlanStep) -> RetrieveAnswer | None:
+        request = self.query.request
+        body = RetrieveQuery(
+            namespace=self.query.namespace,
+            query=step.query,
+            top_k=self._wanted,
+            filters=request.filters,
+            explain=request.explain,
+            milliseconds=self._time(),
+        )
+        return await self._ask(step.step_id, "search", QUERY_RETRIEVE, body, RetrieveAnswer)
+
+    async def _named(self) -> ProbeAnswer | None:
+        return await self._probe("names", [])
+
+    async def _probe(self, step_id: str, mentions: list[Mention]) -> ProbeAnswer | None:
+        body = ProbeQuery(
+            namespace=self.query.namespace,
+            question=self.query.request.query,
+            mentions=mentions,
+            limit=CANDIDATES,
+            filters=self.query.request.filters,
+            milliseconds=self._time(),
+        )
+        return await self._ask(step_id, "bridge", QUERY_PROBE, body, ProbeAnswer)
+
+    async def _hop(self, step: PlanStep) -> bool:
+        """One hop; whether it led on."""
+        bridge = self._out.bridge
+        seeds = bridge.seeds()
+        await self._read(step.step_id, seeds)
+        asked = [
+            (seed, mention)
+            for seed in seeds
+            if seed in self._chunks
+            for mention in bridge.mentions(self._chunks[seed])
+        ]
+        if not asked:
+            return False
+        answer = await self._probe(step.step_id, [mention for _, mention in asked])
+        if answer is None or len(answer.found) != len(asked):
+            return False
+        bridge.hop([(seed, m, hits) for (seed, m), hits in zip(asked, answer.found, strict=True)])
+        return True
+
+    async def _open(self) -> None:
+        """The best chunks as they can be cited; equal ones once."""
+        out, once = self._out, set[str]()
+        best: list[Key] = []
+        for key in out.bridge.ranked():
+            content = key[1].split("-", 1)[0]
+            if key not in self.seen and content not in once:
+                once.add(content)
+                best.append(key)
+        best = best[: self.query.request.top_k + BREADTH]
+        await self._read("open", best)
+        out.chunks = [
+            self._chunks[key].model_copy(update={"score": out.bridge.scores[key]})
+            for key in best
+            if key in self._chunks
+        ]
+
+    async def _read(self, step_id: str, keys: list[Key]) -> None:
+        refs = [ChunkRef(document_id=d, chunk_id=c) for d, c in keys if (d, c) not in self._chunks]
+        if not refs:
+            return
+        body = HydrateQuery(
+            namespace=self.query.namespace,
+            refs=refs,
+            filters=self.query.request.filters,
+            milliseconds=self._time(),
+        )
+        answer = await self._ask(step_id, "hydrate", QUERY_HYDRATE, body, HydrateAnswer)
+        self._chunks.update({key_of(c): c for c in (answer.chunks if answer else [])})
+
+    def _time(self) -> int:
+        return int(self.ledger.time_left)
+
+    async def _ask(
+        self, step_id: str, kind: str, subject: Subject, body: BaseModel, reply: type[R]
+    ) -> R | None:
+        """One request under the budget; None when there was no budget or no answer in time."""
+        held = self.ledger.reserve(step_id, Cost(calls=1))
+        if held is None:
+            self._out.skipped.append(step_id)
+            return None
+        began = time.perf_counter()
+        step: dict[str, Any] = {"step_id": step_id, "kind": kind}
+        answer: R | None = None
+        try:
+            left = self.ledger.time_left / 1000
+            answer = await self.bus.request(subject, body, reply, timeout=left + GRACE_SECONDS)
+        except WorldFault as fault:
+            if fault.code is not Code.TIMEOUT:
+                raise
+            step["unfinished"] = [kind]
+        finally:
+            self.ledger.settle(held, Cost(calls=1))
+        late: list[str] = step.get("unfinished", []) or getattr(answer, "unfinished", [])
+        if late:
+            step["unfinished"] = late
+            self._out.unfinished += [name for name in late if name not in self._out.unfinished]
+        step |= {"calls": 1, "milliseconds": round(1000 * (time.perf_counter() - began), 3)}
+        self._out.steps.append(step)
+        return answer
+
+
+async def _nothing() -> None:
+    return None

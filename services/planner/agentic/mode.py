@@ -1,0 +1,171 @@
+"""Agentic mode: a query from request to envelope, its trace, and the steps to be recorded."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from libs.contracts.api.search import PlanQuery, SearchResponse
+from libs.contracts.events.planner import RunStep
+from libs.contracts.faults import CallerFault, Code
+from libs.contracts.trace import AnswerSchema, Attempt, Planner, QueryRewrite, Trace
+from libs.contracts.trace.v1 import StageLatencies
+from libs.runtime.bus import Bus
+from libs.runtime.catalog.runs import RunRecord, RunStore
+from libs.runtime.inference.errors import ModelUnavailable
+from libs.runtime.telemetry import trace_id
+from services.planner.agentic.agent import Agent, Gathered
+from services.planner.agentic.bridge import Key
+from services.planner.agentic.budget import Cost, Ledger
+from services.planner.agentic.envelope import Count, coverage, envelope
+
+CALLS = 24
+"""Requests of one query: all that the longest plan can make, with room."""
+
+RENDER_SHARE = 0.1
+RENDER_MILLISECONDS = 50.0
+"""Of a query's time, kept for rendering: the smaller of both."""
+
+_RECORDED_WITHIN = 2.0
+_LOOK_AGAIN = 0.05
+EVIDENCE = "evidence"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An envelope, what to record of it, and whether it may be kept for equal queries."""
+
+    response: SearchResponse
+    steps: list[RunStep]
+    trace: Trace
+    whole: bool
+
+
+@dataclass
+class AgenticMode:
+    """Answers agentic queries; `count` counts model tokens, and may load a model."""
+
+    bus: Bus
+    runs: RunStore
+    count: Count
+
+    async def answer(self, query: PlanQuery, version: int, started: float) -> Answered:
+        """The evidence for a query; `started` is `time.perf_counter()` at its arrival."""
+        seen = await self._seen(query)
+        limit = query.request.budget
+        kept = min(RENDER_MILLISECONDS, RENDER_SHARE * limit.milliseconds)
+
+        def clock() -> float:
+            return 1000 * (time.perf_counter() - started)
+
+        ledger = Ledger(Cost(limit.tokens, CALLS), limit.milliseconds - kept, clock)
+        gathered = await Agent(self.bus, query, ledger, version, seen).gather()
+        retrieved = clock()
+        ledger.milliseconds = limit.milliseconds
+        response = await asyncio.to_thread(
+            envelope, query, gathered, ledger, self._count, trace_id()
+        )
+        trace = agentic_trace(
+            query, gathered, response, retrieve_ms=retrieved, render_ms=clock() - retrieved
+        )
+        return Answered(response, _recorded(response, seen), trace, not gathered.unfinished)
+
+    async def _seen(self, query: PlanQuery) -> frozenset[Key]:
+        """What the run that this one continues, and those before it, gave as evidence."""
+        run_id = query.request.continue_
+        if run_id is None:
+            return frozenset()
+        run = await self._run(query, run_id)
+        if run is None or run.key_id != query.key_id:
+            raise CallerFault(Code.NOT_FOUND, "the run to continue does not exist", 404)
+        given = [pair for step in run.steps for pair in step.get("outputs", {}).get(EVIDENCE, [])]
+        return frozenset((pair[0], pair[1]) for pair in given if len(pair) == 2)
+
+    def _count(self, texts: Sequence[str]) -> list[int]:
+        """Model tokens; without the model's package, one for every two bytes, which is more."""
+        try:
+            return self.count(texts)
+        except ModelUnavailable:
+            return [len(text.encode()) // 2 + 1 for text in texts]
+
+    async def _run(self, query: PlanQuery, run_id: str) -> RunRecord | None:
+        """The run; one that just ended may not be stored yet."""
+        end = time.monotonic() + min(_RECORDED_WITHIN, query.request.budget.milliseconds / 2000)
+        while True:
+            run = await self.runs.get(query.namespace, run_id)
+            if run is not None or time.monotonic() >= end:
+                return run
+            await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _recorded(response: SearchResponse, seen: frozenset[Key]) -> list[RunStep]:
+    """The receipt's steps, and what was given as evidence so far: ids alone."""
+    steps = [
+        RunStep(
+            kind=str(step.get("kind", "skipped")),
+            inputs={"step_id": step["step_id"]},
+            outputs={k: step[k] for k in ("calls", "unfinished", "unopened") if k in step},
+            latency_ms=step.get("milliseconds", 0.0),
+            tokens=step.get("tokens", 0),
+        )
+        for step in response.budget.steps
+    ]
+    given = [[e.document_id, e.chunk_id] for e in response.evidence]
+    steps[-1].outputs[EVIDENCE] = [*given, *(list(key) for key in sorted(seen))]
+    return steps
+
+
+def agentic_trace(
+    query: PlanQuery,
+    gathered: Gathered,
+    response: SearchResponse,
+    *,
+    retrieve_ms: float,
+    render_ms: float,
+) -> Trace:
+    """The record of an agentic query; milliseconds."""
+    request = query.request
+    sides = coverage(gathered, response.evidence)
+    missing = [f"side_{n}_missing" for n, held in enumerate(sides.values(), 1) if not held]
+    reasons = missing if response.evidence else ["no_evidence"]
+    found, hops = len(response.evidence), len(gathered.bridge.via)
+    return Trace(
+        run_id=response.run_id,
+        trace_id=response.trace_id,
+        query_rewrite=QueryRewrite(
+            original_query=request.query,
+            resolved_query=request.query,
+            readable_summary="The query was used as it stands.",
+        ),
+        planner=Planner(
+            query_type=response.query_type,
+            pipeline="agentic",
+            strategy=gathered.plan.shape,
+            stage_sequence=[*(step.step_id for step in gathered.plan.steps), "open", "render"],
+            selected_stage="strict",
+            selected_top_k=request.top_k,
+            retrieval_budget=request.budget.model_dump(),
+            comparison_coverage=sides,
+            stage_latencies_ms=StageLatencies(answer_generation_ms=round(render_ms, 3)),
+            attempts=[
+                Attempt(
+                    stage="strict",
+                    top_k=request.top_k,
+                    verified=not reasons,
+                    verification_reasons=reasons,
+                    retrieve_ms=round(retrieve_ms, 3),
+                )
+            ],
+            readable_summary=(
+                f"{gathered.plan.reason}; {hops} pieces were reached over names in evidence, "
+                f"{found} of at most {request.top_k} are given, {len(response.outline)} stay "
+                f"unopened."
+            ),
+        ),
+        answer_schema=AnswerSchema(
+            status=response.status,
+            status_reason=response.status_reason,
+            query_type=response.query_type,
+            claim_count=response.claim_count,
+        ),
+    )

@@ -1,0 +1,263 @@
+"""Bridging's side of the retriever: many searches of one hop at once, and chosen chunks.
+
+A hit is compared with the question (its classic score, its dense one) and with the name
+that was looked for; what chunks hold is read once and kept, since a revision never changes.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from libs.contracts.api.search import SearchFilters
+from libs.contracts.artefacts import Chunk
+from libs.contracts.query.probe import (
+    HydrateAnswer,
+    HydrateQuery,
+    Mention,
+    ProbeAnswer,
+    ProbeHit,
+    ProbeQuery,
+)
+from libs.runtime.index.port import LexicalQuery, Scope
+from libs.runtime.index.tokenizer import tokenize
+from libs.runtime.names import contains, name_key, names, title_key
+from services.retriever.assemble import MAX_BYTES
+from services.retriever.channels import Ask, Key, search_channels
+from services.retriever.deadline import Deadline, deadline, those_in_time
+from services.retriever.fusion import Fused, min_max
+from services.retriever.hydrate import embedded_assets, retrieved, targets_of
+from services.retriever.retrieve import Retriever
+from services.retriever.scope import Corpus, is_excluded
+
+BASES = 64
+READINGS = 4096
+SAME_TITLE = 3
+"""A title that more candidates share than this names a kind of section, not a thing."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    """The `most` entries that were used last."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        """The entry, which is now the last used."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Keep it, in place of the one that was not used for longest."""
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a chunk holds, as names and words are compared."""
+
+    chunk: Chunk
+    file_name: str
+
+    @property
+    def _text(self) -> str:
+        return " ".join([*self.chunk.path, self.chunk.content])
+
+    @cached_property
+    def key(self) -> str:
+        """Its words."""
+        return name_key(self._text)
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        """Its lexical tokens."""
+        return frozenset(tokenize(self._text))
+
+    @cached_property
+    def title(self) -> str:
+        """The key of its innermost heading, else of its file's name without the ending."""
+        named = self.chunk.path[-1] if self.chunk.path else self.file_name.rsplit(".", 1)[0]
+        return title_key(named)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The question's own candidates: fused scores, and dense ones scaled to 0…1."""
+
+    fused: dict[Key, Fused]
+    dense: dict[Key, float]
+    chunk_ids: dict[Key, str]
+    unfinished: list[str]
+
+
+class Prober:
+    """Answers `query.probe` and `query.hydrate`, through the gate of the retriever."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self._bases: Kept[tuple[str, int, str, str], Basis] = Kept(BASES)
+        self._readings: Kept[Key, Reading] = Kept(READINGS)
+
+    async def probe(self, query: ProbeQuery) -> ProbeAnswer:
+        """All mentions' hits; when time ends first, empty, with `probe` as unfinished."""
+        limit = deadline(query.milliseconds)
+        try:
+            async with self._retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
+                whole = await self._retriever.corpus(query.namespace)
+                corpus = whole.within(query.filters)
+                if not corpus.revisions:
+                    return ProbeAnswer(corpus_version=whole.version)
+                return await self._probe(query, corpus, limit)
+        except TimeoutError:
+            return ProbeAnswer(corpus_version=0, unfinished=["probe"])
+
+    async def hydrate(self, query: HydrateQuery) -> HydrateAnswer:
+        """The chunks; when time or size ends first, those that were read."""
+        limit = deadline(query.milliseconds)
+        try:
+            async with self._retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
+                corpus = await self._retriever.corpus(query.namespace)
+                return await self._hydrate(query, corpus.within(query.filters), corpus.version)
+        except TimeoutError:
+            return HydrateAnswer(corpus_version=0, unfinished=["assembly"])
+
+    async def _probe(self, query: ProbeQuery, corpus: Corpus, limit: Deadline) -> ProbeAnswer:
+        basis = await self._basis(query, corpus, limit)
+        found: dict[int, list[Key]] = {}
+        chunk_ids = dict(basis.chunk_ids)
+        types = frozenset(query.filters.chunk_types) or None
+        scope = Scope(query.namespace, corpus.revns, types)
+
+        async def search(place: int, mention: Mention) -> None:
+            words = LexicalQuery([*tokenize(mention.name), *mention.words])
+            hits = await self._retriever.index.search("content", words, scope, query.limit)
+            found[place] = [(h.revn, h.order) for h in hits]
+            chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
+
+        work = {str(i): search(i, mention) for i, mention in enumerate(query.mentions)}
+        late = await those_in_time(work, limit.search) if work else []
+        readings = await self._read(
+            {*basis.fused, *(key for keys in found.values() for key in keys)}, corpus
+        )
+        readings = {
+            key: reading
+            for key, reading in readings.items()
+            if _allowed(corpus, key, reading.chunk, query.filters)
+        }
+
+        def hit(key: Key, *, words: list[str], titled: bool) -> ProbeHit:
+            revision, fused = corpus.by_revn[key[0]], basis.fused.get(key)
+            held = sum(word in readings[key].tokens for word in words) if words else 0
+            return ProbeHit(
+                document_id=revision.document_id,
+                revision=revision.revision,
+                chunk_id=chunk_ids[key],
+                base=fused.score if fused else 0.0,
+                channels={"dense": basis.dense.get(key, 0.0)},
+                covered=held / len(words) if words else 0.0,
+                titled=titled,
+            )
+
+        answered: list[list[ProbeHit]] = []
+        for place, mention in enumerate(query.mentions):
+            words = list(dict.fromkeys(mention.words))
+            answered.append(
+                [
+                    hit(key, words=words, titled=readings[key].title == mention.name)
+                    for key in found.get(place, [])
+                    if key in readings and contains(readings[key].key, mention.name)
+                ]
+            )
+        named = [
+            hit(key, words=[], titled=True) for key in _named(query.question, basis.fused, readings)
+        ]
+        unfinished = [*basis.unfinished, *(["probe"] if late else [])]
+        return ProbeAnswer(
+            corpus_version=corpus.version, found=answered, named=named, unfinished=unfinished
+        )
+
+    async def _basis(self, query: ProbeQuery, corpus: Corpus, limit: Deadline) -> Basis:
+        filters = query.filters.model_dump_json()
+        place = (query.namespace, corpus.version, query.question, filters)
+        known = self._bases.get(place)
+        if known is not None:
+            return known
+        retriever = self._retriever
+        types = frozenset(query.filters.chunk_types) or None
+        ask = Ask(query.namespace, query.question, retriever.analyse(query.question), types)
+        depth = retriever.settings.retriever_depth
+        found = await search_channels(
+            retriever.index, retriever.embedder, ask, corpus, depth, limit.search
+        )
+        basis = Basis(
+            retriever.fuse(found, corpus),
+            min_max(found.lists.get("dense", [])),
+            found.chunk_ids,
+            found.unfinished,
+        )
+        if not basis.unfinished:
+            self._bases.put(place, basis)
+        return basis
+
+    async def _read(self, keys: set[Key], corpus: Corpus) -> dict[Key, Reading]:
+        known = {key: reading for key in keys if (reading := self._readings.get(key))}
+        missing = sorted(key for key in keys if key not in known)
+        fetched = await self._retriever.catalog.chunks.fetch(missing)
+        for key, chunk in fetched.items():
+            known[key] = Reading(chunk, corpus.by_revn[key[0]].file_name)
+            self._readings.put(key, known[key])
+        return known
+
+    async def _hydrate(self, query: HydrateQuery, corpus: Corpus, version: int) -> HydrateAnswer:
+        store = self._retriever.catalog.chunks
+        revns = {r.document_id: r.revn for r in corpus.revisions}
+        keys = [
+            (revns[ref.document_id], ref.chunk_id) for ref in query.refs if ref.document_id in revns
+        ]
+        chunks = await store.named(sorted(set(keys)))
+        kept = [
+            (corpus.by_revn[key[0]], chunks[key])
+            for key in keys
+            if key in chunks and _allowed(corpus, (key[0], 0), chunks[key], query.filters)
+        ]
+        targets = await targets_of(store, kept)
+        answer = HydrateAnswer(corpus_version=version)
+        size = 0
+        for revision, chunk in kept:
+            embeds = embedded_assets(query.namespace, revision, chunk, targets)
+            cited = retrieved(query.namespace, revision, chunk, Fused(0.0, {}), embeds, [])
+            size += len(cited.content.encode()) + len((cited.html or "").encode())
+            size += sum(len((asset.html or "").encode()) for asset in embeds)
+            if answer.chunks and size > MAX_BYTES:
+                answer.unfinished.append("size")
+                break
+            answer.chunks.append(cited)
+        return answer
+
+
+def _allowed(corpus: Corpus, key: Key, chunk: Chunk, filters: SearchFilters) -> bool:
+    document_id = corpus.by_revn[key[0]].document_id
+    return (not filters.chunk_types or chunk.type in filters.chunk_types) and not is_excluded(
+        document_id, chunk, filters.exclude_sections
+    )
+
+
+def _named(question: str, candidates: dict[Key, Fused], readings: dict[Key, Reading]) -> list[Key]:
+    """Candidates whose title stands in the question, best first: a title of one word only
+    where the question writes it as a name."""
+    words, said = name_key(question), set(names(question, 64))
+    by_title: dict[str, list[Key]] = {}
+    for key in sorted(candidates, key=lambda key: (-candidates[key].score, key)):
+        title = readings[key].title if key in readings else ""
+        if title and contains(words, title) and (" " in title or title in said):
+            by_title.setdefault(title, []).append(key)
+    return [key for keys in by_title.values() if len(keys) <= SAME_TITLE for key in keys]

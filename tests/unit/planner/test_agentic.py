@@ -1,0 +1,186 @@
+"""Agentic queries over a retriever that knows three chunks: film, director, other film."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from libs.contracts.faults import CallerFault, Code, WorldFault
+from libs.contracts.query.probe import HydrateAnswer, ProbeAnswer, ProbeHit
+from services.planner.agentic.mode import EVIDENCE, AgenticMode
+from services.planner.agentic.rules import plan
+from services.planner.workflow import Workflow
+
+QUESTION = "When was the director of Quiet Harbour born?"
+TEXTS = {
+    "film": ("Quiet Harbour", "Quiet Harbour is a film; its director is Mira Voss."),
+    "person": ("Mira Voss", "Mira Voss, born 1931, was a director."),
+    "noise": ("Loud Bay", "When was it made?"),
+}
+
+
+def chunk(name: str, score: float) -> RetrievedChunk:
+    title, content = TEXTS[name]
+    return RetrievedChunk(
+        document_id=f"doc-{name}", revision=1, file_name=f"{name}.md", chunk_id=f"t{name}",
+        type="text", content=content, path=[title], order=0, page_numbers=[], boxes=[],
+        content_hash="sha256:0", score=score, channels={"dense": score},
+    )  # fmt: skip
+
+
+def hit(name: str, **fields: Any) -> ProbeHit:
+    known = {"document_id": f"doc-{name}", "revision": 1, "chunk_id": f"t{name}", "base": 0.1}
+    return ProbeHit(**{**known, **fields})
+
+
+class Bus:
+    """Answers as a retriever would; `fails` maps a subject to the fault it raises."""
+
+    def __init__(self, **fails: Exception) -> None:
+        self.fails = fails
+        self.asked: list[tuple[str, Any]] = []
+        self.ran: list[Any] = []
+
+    async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        name = subject.pattern.removeprefix("query.")
+        self.asked.append((name, body))
+        if name in self.fails:
+            raise self.fails[name]
+        if name == "retrieve":
+            found = [chunk("film", 0.8), chunk("noise", 0.7)]
+            return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=found)
+        if name == "hydrate":
+            read = [chunk(ref.chunk_id[1:], 0.0) for ref in body.refs]
+            return HydrateAnswer(corpus_version=7, chunks=read)
+        found_by = [
+            [hit("person", channels={"dense": 0.9}, covered=0.5, titled=True)]
+            if mention.name == "mira voss"
+            else []
+            for mention in body.mentions
+        ]
+        named = [] if body.mentions else [hit("film", base=0.8, titled=True)]
+        return ProbeAnswer(corpus_version=7, found=found_by, named=named)
+
+    async def publish(self, subject: Any, ran: Any, **kwargs: Any) -> None:
+        self.ran.append(ran)
+
+
+class Runs:
+    """Runs as the bus recorded them."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+
+    async def get(self, namespace: str, run_id: str) -> Any:
+        for ran in self.bus.ran:
+            if ran.run_id == run_id:
+                steps = [step.model_dump() for step in ran.steps]
+                return SimpleNamespace(key_id=ran.key_id, steps=steps)
+        return None
+
+
+async def version(namespace: str) -> int:
+    return 7
+
+
+def count(texts: Any) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def workflow(bus: Bus) -> Workflow:
+    mode = AgenticMode(cast(Any, bus), cast(Any, Runs(bus)), count)
+    documents = SimpleNamespace(corpus_version=version)
+    return Workflow(cast(Any, bus), cast(Any, documents), None, "f", mode)
+
+
+def asks(**fields: Any) -> PlanQuery:
+    body = {"query": QUESTION, "mode": "agentic", "top_k": 2, **fields}
+    return PlanQuery(namespace="acme", key_id="key-1", request=SearchRequest.model_validate(body))
+
+
+async def test_a_name_in_the_first_evidence_leads_to_the_second() -> None:
+    bus = Bus()
+    response = await workflow(bus).answer(asks(explain=True))
+    assert [e.chunk_id for e in response.evidence] == ["tfilm", "tperson"]
+    assert response.evidence[1].explain == {"channels": {"dense": 0.0}, "via": "mira voss"}
+    assert [o.title for o in response.outline] == ["Loud Bay"]
+    assert (response.status, response.budget.stop_reason) == ("ok", "complete")
+    scores = [(e.agent_score, e.discovery_score) for e in response.evidence]
+    assert scores == sorted(scores, reverse=True)
+    mentions = next(b.mentions for n, b in bus.asked if n == "probe" and b.mentions)
+    assert [m.name for m in mentions if "mira" in m.name] == ["mira voss"]
+
+
+async def test_the_receipt_adds_up_and_stays_within_the_budget() -> None:
+    response = await workflow(Bus()).answer(asks())
+    receipt = response.budget
+    assert receipt.spent["tokens"] == sum(step.get("tokens", 0) for step in receipt.steps)
+    assert receipt.spent["calls"] == sum(step.get("calls", 0) for step in receipt.steps)
+    assert all(receipt.spent[name] <= receipt.limit[name] for name in receipt.limit)
+
+
+@pytest.mark.parametrize("tokens", [1, 25, 40, 60])
+async def test_pieces_that_the_tokens_do_not_reach_stay_in_the_outline(tokens: int) -> None:
+    response = await workflow(Bus()).answer(asks(budget={"tokens": tokens}))
+    whole = await workflow(Bus()).answer(asks())
+    assert count([response.evidence_text])[0] <= response.budget.spent["tokens"] <= tokens
+    assert len(response.evidence) + len(response.outline) == 3
+    fewer = len(response.evidence) < len(whole.evidence)
+    assert (response.status, response.budget.stop_reason) == (
+        ("partial", "tokens") if fewer else ("ok", "complete")
+    )
+
+
+async def test_equal_queries_have_equal_evidence() -> None:
+    first, second = [await workflow(Bus()).answer(asks()) for _ in range(2)]
+    assert first.evidence == second.evidence
+    assert first.outline == second.outline
+
+
+async def test_a_run_is_continued_without_its_evidence() -> None:
+    bus = Bus()
+    work = workflow(bus)
+    first = await work.answer(asks())
+    await work.finish()
+    more = await work.answer(asks(**{"continue": first.run_id}))
+    await work.finish()
+    assert [e.chunk_id for e in more.evidence] == ["tnoise"]
+    assert sorted(c for _, c in bus.ran[1].steps[-1].outputs[EVIDENCE]) == [
+        "tfilm", "tnoise", "tperson",
+    ]  # fmt: skip
+
+
+async def test_another_keys_run_cannot_be_continued() -> None:
+    bus = Bus()
+    work = workflow(bus)
+    first = await work.answer(asks())
+    await work.finish()
+    other = asks(**{"continue": first.run_id}).model_copy(update={"key_id": "key-2"})
+    with pytest.raises(CallerFault) as refused:
+        await work.answer(other)
+    assert refused.value.code is Code.NOT_FOUND
+
+
+async def test_a_hop_without_an_answer_leaves_what_the_search_found() -> None:
+    response = await workflow(Bus(probe=WorldFault(Code.TIMEOUT, "late"))).answer(asks())
+    assert (response.status, response.budget.stop_reason) == ("partial", "time")
+    assert [e.chunk_id for e in response.evidence] == ["tfilm", "tnoise"]
+
+
+async def test_the_trace_tells_the_plan() -> None:
+    bus = Bus()
+    work = workflow(bus)
+    await work.answer(asks())
+    await work.finish()
+    planner = bus.ran[0].trace["planner"]
+    assert (planner["pipeline"], planner["strategy"]) == ("agentic", "bridge")
+    assert planner["stage_sequence"] == ["search", "hop_1", "hop_2", "open", "render"]
+
+
+def test_a_claim_is_one_search_and_a_comparison_asks_for_its_sides() -> None:
+    claim = plan("Vitamin D lowers the risk of fractures.")
+    assert [step.step_id for step in claim.steps] == ["search"]
+    both = plan("Who is older, Mira Voss or Jon Arle?")
+    assert both.shape == "comparison"
+    assert [step.side for step in both.steps if step.side] == ["mira voss", "jon arle"]
