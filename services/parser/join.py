@@ -84,12 +84,17 @@ class Survey:
         self._tables = Continued()
         self._rows = 0
         self._headings = 0
+        self._attached = 0
 
     def see(self, row: Row) -> None:
         """Take note of the next row."""
         index, self._rows = self._rows, self._rows + 1
         self._headings += row.kind == "heading"
         if row.hidden or row.kind in ("page_header", "page_footer") or not self._paged:
+            return
+        if row.page is None:
+            # of a file inside the PDF, whose own strategy has decided its levels
+            self._attached += row.kind == "heading"
             return
         self._tables.see(row, index)
         line = line_of(row, index)
@@ -114,7 +119,7 @@ class Survey:
         plan.decisions = {**matches.decisions, **level_headings(headings, matches.decisions)}
         if not plan.decisions:
             plan.before_page = _by_page(self._profile.outline)
-        plan.findings = self._flat(len(plan.decisions) + len(plan.before_page))
+        plan.findings = self._flat(len(plan.decisions) + len(plan.before_page) + self._attached)
         if matches.missing:
             plan.findings.append(
                 Finding(

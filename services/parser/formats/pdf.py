@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from services.parser.formats.attached import add_attachments
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_type
 from services.parser.formats.ocr import Reader, as_jpeg, is_blank
+from services.parser.formats.pdf_attached import pdf_attachments
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_contents import take_contents
 from services.parser.formats.pdf_furniture import split_furniture
@@ -57,11 +59,24 @@ def parse(given: ParseInput) -> ShardResult:
         _aside(rows, page)
         given.progress(0)
     attach_captions(rows.rows)
+    ends = given.pages.last in (0, given.profile.page_count)
+    _attachments(given, rows, [p.number for p in pages if p.has_files], ends=ends)
     return rows.result(
         "liteparse",
         {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
-        whole=given.pages.first <= 1 and given.pages.last in (0, given.profile.page_count),
+        whole=given.pages.first <= 1 and ends,
     )
+
+
+def _attachments(given: ParseInput, rows: Rows, pages: list[int], *, ends: bool) -> None:
+    """Files inside the PDF, after its last page.
+
+    Earlier shards only tell of theirs: their content would part the pages around it.
+    """
+    if ends:
+        add_attachments(given, rows, pdf_attachments(given.path, pages))
+    elif pages:
+        rows.note("attachments", "some attachments are named, not read; upload them apart")
 
 
 def _readable(given: ParseInput, rows: Rows) -> Path:

@@ -116,7 +116,8 @@ class Page:
     """One page, read but not laid out yet. `number` counts from 1 in the document.
 
     A page whose text stands sideways is read turned by `turn` degrees clockwise, so that it
-    stands upright here; `shown` gives boxes on the page as it is.
+    stands upright here; `shown` gives boxes on the page as it is. `has_files` says that files
+    are pinned to the page.
     """
 
     number: int
@@ -132,6 +133,7 @@ class Page:
     garbled: bool = False
     small_pictures: int = 0
     turn: int = 0
+    has_files: bool = False
 
     @property
     def letters(self) -> int:

@@ -145,6 +145,7 @@ def _page(page: "ParsedPage", images: list[Any]) -> Page:
         notes=list(_notes(page)),
         garbled=is_garbled("\n".join(item.text for item in page.text_items)),
         small_pictures=small,
+        has_files=any(a.subtype.lower() == "fileattachment" for a in page.annotations or ()),
     )
 
 

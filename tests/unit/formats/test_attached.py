@@ -13,6 +13,7 @@ from services.parser.formats.attached_kind import attached_format
 from services.parser.formats.ole_write import write_ole
 from tests.support.hwpx import text, write_hwpx
 from tests.support.parsing import parse_bytes
+from tests.support.pdfs import PdfPage, write_pdf
 from tests.support.xls import label, workbook
 
 
@@ -153,3 +154,61 @@ def test_a_damaged_attachment_leaves_the_mail_alone():
     broken = _docx("x")[:200]
     parsed = parse_bytes(_mail(("kaputt.docx", broken), ("gut.txt", b"gut")), "eml")
     assert parsed.texts("paragraph") == ["siehe unten", "gut"]
+
+
+def _with_files(pdf: bytes, *files: tuple[str, bytes], pin: tuple[str, bytes] | None = None):
+    """The PDF with files inside, and one pinned to its first page."""
+    import ctypes
+
+    import pypdfium2
+    from pypdfium2 import raw
+
+    document = pypdfium2.PdfDocument(pdf)
+    for name, data in files:
+        document.new_attachment(name).set_data(data)
+    if pin is not None:
+        page = document[0]
+        note = raw.FPDFPage_CreateAnnot(page, raw.FPDF_ANNOT_FILEATTACHMENT)
+        name = (ctypes.c_ushort * (len(pin[0]) + 1))(*map(ord, pin[0]))
+        file = raw.FPDFAnnot_AddFileAttachment(note, name)
+        assert raw.FPDFAttachment_SetFile(file, document, pin[1], len(pin[1]))
+        raw.FPDFPage_CloseAnnot(note)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def test_files_of_a_pdf_and_of_its_pages_are_read_after_its_last_page():
+    page = PdfPage().text(72, 100, "Words on the page itself")
+    data = _with_files(
+        write_pdf(page, PdfPage().text(72, 100, "Words on the second page")),
+        ("inner.pdf", write_pdf(PdfPage().text(72, 100, "Words of the PDF inside"))),
+        ("werte.xlsx", _xlsx()),
+        ("leer.bin", b""),
+        pin=("notiz.txt", b"angeheftet\n"),
+    )
+    parsed = parse_bytes(data, "pdf", page_count=2)
+    assert [(r.kind, r.text, r.level, r.page) for r in parsed.rows if r.kind != "note"] == [
+        ("paragraph", "Words on the page itself", None, 1),
+        ("paragraph", "Words on the second page", None, 2),
+        ("heading", "notiz.txt", 1, None),
+        ("paragraph", "angeheftet", None, None),
+        ("heading", "inner.pdf", 1, None),
+        ("paragraph", "Words of the PDF inside", None, None),
+        ("heading", "leer.bin", 1, None),
+        ("heading", "werte.xlsx", 1, None),
+        ("heading", "Blatt", 2, None),
+        ("paragraph", "Zelle", None, None),
+    ]
+    first = parse_bytes(data, "pdf", pages=(1, 1), page_count=2)
+    assert [r.text for r in first.rows if r.kind != "note"] == ["Words on the page itself"]
+    assert "upload them apart" in first.findings["attachments"].detail
+
+
+def test_pdfs_inside_pdfs_are_read_to_the_depth_that_is_allowed():
+    data = write_pdf(PdfPage().text(72, 100, "innermost"))
+    for depth in range(attached.MAX_DEPTH + 1):
+        data = _with_files(write_pdf(PdfPage().text(72, 100, f"around {depth}")), ("in.pdf", data))
+    parsed = parse_bytes(data, "pdf")
+    assert parsed.texts("paragraph") == ["around 2", "around 1", "around 0"]
+    assert "attachments" in parsed.findings

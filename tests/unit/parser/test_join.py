@@ -170,6 +170,19 @@ def test_levels_of_styles_and_markup_are_kept() -> None:
     assert levels(joined) == [("Title", 1, "markup"), ("Deep", 5, "markup")]
 
 
+def test_headings_of_a_file_inside_keep_their_levels() -> None:
+    rows = [
+        font("Big", 20), font("Small", 12, 2), row("heading", "inner.docx", None, level=1,
+        evidence="markup"), row("heading", "1.1 Within", None, level=2, evidence="style"),
+    ]  # fmt: skip
+    joined, _ = join(rows)
+    assert [(r.text, r.level, r.evidence) for r in joined[2:]] == [
+        ("inner.docx", 1, "markup"), ("1.1 Within", 2, "style"),
+    ]  # fmt: skip
+    _, findings = join([row("paragraph", "words"), *rows[2:]])
+    assert findings == []
+
+
 def test_an_outline_that_nothing_matches_still_gives_a_structure() -> None:
     rows = [row("image", page=p, asset=f"assets/images/{p}.png") for p in (1, 2, 3)]
     joined, findings = join(rows, outline=[(1, "Front", 1), (2, "Back", 3), (1, "After", 9)])
