@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 PANEL = "One stage on one file, without the bus"
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
-Engine = Annotated[str | None, typer.Option(help="another engine than the format's own")]
+
+
+def _known(engine: str | None) -> str | None:
+    from libs.contracts.engines import ENGINES
+
+    if engine is not None and engine not in ENGINES:
+        raise typer.BadParameter(f"unknown engine; known are {', '.join(ENGINES)}")
+    return engine
+
+
+Engine = Annotated[
+    str | None, typer.Option(callback=_known, help="another engine than the format's own")
+]
 Assets = Annotated[Path | None, typer.Option(file_okay=False, help="keep images and tables here")]
 
 

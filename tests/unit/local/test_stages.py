@@ -51,3 +51,13 @@ def test_a_query_shows_how_it_is_understood(note: Path) -> None:
     refused = run("plan", "값", "--taxonomy", str(note))
     assert refused.exit_code == 1
     assert "taxonomy note.md" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["parse", "headings", "chunk"])
+def test_an_engine_that_nobody_knows_is_refused_with_those_that_are(
+    note: Path, command: str
+) -> None:
+    result = run(command, str(note), "--engine", "tesseract")
+    assert result.exit_code == 2
+    assert all(name in result.output for name in ("unknown engine", "docling", "native"))
+    assert run(command, str(note), "--engine", "native").exit_code == 0
