@@ -5,6 +5,27 @@ from libs.contracts.trace import AnswerSchema, Attempt, Planner, QueryRewrite, T
 from libs.contracts.trace.v1 import StageLatencies
 
 
+def trace_of(request: SearchRequest, response: SearchResponse, planner: Planner) -> Trace:
+    """The record of a query that was used as it stands: what the planner did, and the envelope
+    mirrored."""
+    return Trace(
+        run_id=response.run_id,
+        trace_id=response.trace_id,
+        query_rewrite=QueryRewrite(
+            original_query=request.query,
+            resolved_query=request.query,
+            readable_summary="The query was used as it stands.",
+        ),
+        planner=planner,
+        answer_schema=AnswerSchema(
+            status=response.status,
+            status_reason=response.status_reason,
+            query_type=response.query_type,
+            claim_count=response.claim_count,
+        ),
+    )
+
+
 def classic_trace(
     request: SearchRequest,
     response: SearchResponse,
@@ -22,15 +43,10 @@ def classic_trace(
         verification_reasons=[] if found else ["no_evidence"],
         retrieve_ms=round(retrieve_ms, 3),
     )
-    return Trace(
-        run_id=response.run_id,
-        trace_id=response.trace_id,
-        query_rewrite=QueryRewrite(
-            original_query=request.query,
-            resolved_query=request.query,
-            readable_summary="The query was used as it stands.",
-        ),
-        planner=Planner(
+    return trace_of(
+        request,
+        response,
+        Planner(
             query_type=response.query_type,
             pipeline="classic",
             strategy=strategy,
@@ -41,11 +57,5 @@ def classic_trace(
             stage_latencies_ms=StageLatencies(answer_generation_ms=round(render_ms, 3)),
             attempts=[attempt],
             readable_summary=f"{strategy}: {found} of at most {request.top_k} pieces.",
-        ),
-        answer_schema=AnswerSchema(
-            status=response.status,
-            status_reason=response.status_reason,
-            query_type=response.query_type,
-            claim_count=response.claim_count,
         ),
     )

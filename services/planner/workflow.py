@@ -15,7 +15,7 @@ from libs.contracts.api.search import (
 )
 from libs.contracts.events import SearchRan
 from libs.contracts.events.planner import RunStep, SearchHit
-from libs.contracts.faults import CallerFault, Code, Fault, WorldFault
+from libs.contracts.faults import CallerFault, Code, Fault
 from libs.contracts.subjects import QUERY_RETRIEVE, SEARCH_RAN
 from libs.contracts.tokens import new_id
 from libs.contracts.trace import Trace
@@ -25,6 +25,7 @@ from libs.runtime.gate import Gate
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
 from services.planner.analysis.rules import RulesAnalyzer
+from services.planner.asking import ask_in_time
 from services.planner.cache import AnswerCache, cache_key
 from services.planner.flights import Flights
 from services.planner.outcome import outcome
@@ -32,9 +33,6 @@ from services.planner.rendering import evidence_of, evidence_text
 from services.planner.traces import classic_trace
 
 log = logger("planner")
-
-GRACE_SECONDS = 1.0
-"""What the retriever may take beyond its time to send what it found."""
 
 IN_HAND = 256
 """Queries that one planner has in hand; they mostly wait for the retriever, and hold memory."""
@@ -147,13 +145,8 @@ class Workflow:
             milliseconds=left,
             analysis=self.analyzer.acting(request.query) if self.analyzer else None,
         )
-        try:
-            answer = await self.bus.request(
-                QUERY_RETRIEVE, step, RetrieveAnswer, timeout=left / 1000 + GRACE_SECONDS
-            )
-        except WorldFault as fault:
-            if fault.code is not Code.TIMEOUT:
-                raise
+        answer = await ask_in_time(self.bus, QUERY_RETRIEVE, step, RetrieveAnswer, left / 1000)
+        if answer is None:
             answer = RetrieveAnswer(
                 corpus_version=version, strategy="fusion", chunks=[], unfinished=["scope"]
             )

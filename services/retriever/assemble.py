@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from libs.contracts.api.search import RetrievedChunk, RetrieveQuery
 from libs.contracts.artefacts import Chunk
-from libs.contracts.artefacts.chunk import canonical_text
+from libs.contracts.artefacts.chunk import base_id, canonical_text
 from libs.runtime.catalog.chunks import ChunkStore
 from libs.runtime.catalog.documents import ActiveRevision
 from services.retriever.channels import Key
 from services.retriever.fusion import Fused
 from services.retriever.hydrate import Targets, embedded_assets, other_place, retrieved, targets_of
-from services.retriever.scope import Corpus, base_id, is_excluded
+from services.retriever.scope import Corpus, is_allowed
 
 PLACES = 8
 """Equal chunks are cited once, with at most so many places in all."""
@@ -53,7 +53,7 @@ async def assemble(
         targets = await targets_of(store, (places[0][:2] for places in kept))
         for places in kept:
             cited = _cited(query.namespace, places, targets)
-            size += _size(cited)
+            size += size_of(cited)
             if result and size > MAX_BYTES:
                 return False
             result.append(cited)
@@ -68,21 +68,20 @@ def _kept(
     fused: dict[Key, Fused],
 ) -> Iterator[list[Place]]:
     """The places of each group that the filters leave, where there are any."""
-    types, sections = set(query.filters.chunk_types), query.filters.exclude_sections
     for keys in batch:
         kept = [
             (corpus.by_revn[key[0]], chunk, fused[key])
             for key in keys
             if (chunk := chunks.get(key)) is not None
-            and (not types or chunk.type in types)
             and (chunk.type != "text" or canonical_text(chunk.content))
-            and not is_excluded(corpus.by_revn[key[0]].document_id, chunk, sections)
+            and is_allowed(corpus.by_revn[key[0]].document_id, chunk, query.filters)
         ]
         if kept:
             yield kept
 
 
-def _size(cited: RetrievedChunk) -> int:
+def size_of(cited: RetrievedChunk) -> int:
+    """Bytes of its content and of the tables it brings, as `MAX_BYTES` counts them."""
     tables = [cited.html, *(asset.html for asset in cited.embeds)]
     return len(cited.content.encode()) + sum(len(html.encode()) for html in tables if html)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from libs.contracts.api.search import SearchFilters
 from libs.contracts.artefacts import Chunk
 from libs.contracts.query.probe import (
     HydrateAnswer,
@@ -23,13 +22,13 @@ from libs.contracts.query.probe import (
 from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.names import contains, name_key, names, title_key
-from services.retriever.assemble import MAX_BYTES
+from services.retriever.assemble import MAX_BYTES, size_of
 from services.retriever.channels import Ask, Key, search_channels
 from services.retriever.deadline import Deadline, deadline, those_in_time
 from services.retriever.fusion import Fused, min_max
 from services.retriever.hydrate import embedded_assets, retrieved, targets_of
 from services.retriever.retrieve import Retriever
-from services.retriever.scope import Corpus, is_excluded
+from services.retriever.scope import Corpus, is_allowed
 
 BASES = 64
 READINGS = 4096
@@ -151,7 +150,7 @@ class Prober:
         readings = {
             key: reading
             for key, reading in readings.items()
-            if _allowed(corpus, key, reading.chunk, query.filters)
+            if is_allowed(corpus.by_revn[key[0]].document_id, reading.chunk, query.filters)
         }
 
         def hit(key: Key, *, words: list[str], titled: bool) -> ProbeHit:
@@ -227,7 +226,8 @@ class Prober:
         kept = [
             (corpus.by_revn[key[0]], chunks[key])
             for key in keys
-            if key in chunks and _allowed(corpus, (key[0], 0), chunks[key], query.filters)
+            if key in chunks
+            and is_allowed(corpus.by_revn[key[0]].document_id, chunks[key], query.filters)
         ]
         targets = await targets_of(store, kept)
         answer = HydrateAnswer(corpus_version=version)
@@ -235,20 +235,12 @@ class Prober:
         for revision, chunk in kept:
             embeds = embedded_assets(query.namespace, revision, chunk, targets)
             cited = retrieved(query.namespace, revision, chunk, Fused(0.0, {}), embeds, [])
-            size += len(cited.content.encode()) + len((cited.html or "").encode())
-            size += sum(len((asset.html or "").encode()) for asset in embeds)
+            size += size_of(cited)
             if answer.chunks and size > MAX_BYTES:
                 answer.unfinished.append("size")
                 break
             answer.chunks.append(cited)
         return answer
-
-
-def _allowed(corpus: Corpus, key: Key, chunk: Chunk, filters: SearchFilters) -> bool:
-    document_id = corpus.by_revn[key[0]].document_id
-    return (not filters.chunk_types or chunk.type in filters.chunk_types) and not is_excluded(
-        document_id, chunk, filters.exclude_sections
-    )
 
 
 def _named(question: str, candidates: dict[Key, Fused], readings: dict[Key, Reading]) -> list[Key]:

@@ -92,6 +92,7 @@ def is_excluded(document_id: str, chunk: Chunk, sections: Iterable[ExcludedSecti
     )
 
 
-def base_id(chunk_id: str) -> str:
-    """A chunk id without the ordinal of a repeat: equal content has equal base ids."""
-    return chunk_id.split("-", 1)[0]
+def is_allowed(document_id: str, chunk: Chunk, filters: SearchFilters) -> bool:
+    """Whether the chunk is of a wanted type and in no excluded section."""
+    wanted = not filters.chunk_types or chunk.type in filters.chunk_types
+    return wanted and not is_excluded(document_id, chunk, filters.exclude_sections)

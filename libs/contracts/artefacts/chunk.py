@@ -96,3 +96,8 @@ class Chunks(Contract):
 def digest_ids(ids: Iterable[str]) -> str:
     """The parity digest over chunk ids: sha256 of the sorted ids, one a line."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
+
+
+def base_id(chunk_id: str) -> str:
+    """A chunk id without the ordinal of a repeat: equal content has equal base ids."""
+    return chunk_id.split("-", 1)[0]

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, RetrieveQuery
+from libs.contracts.artefacts.chunk import base_id
 from libs.contracts.bus import Subject
-from libs.contracts.faults import Code, WorldFault
 from libs.contracts.query.plan import PlanStep, RetrievalPlan
 from libs.contracts.query.probe import (
     ChunkRef,
@@ -24,8 +24,8 @@ from libs.runtime.bus import Bus
 from services.planner.agentic.bridge import CANDIDATES, Bridge, Key, key_of
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.rules import plan
+from services.planner.asking import ask_in_time
 
-GRACE_SECONDS = 1.0
 BREADTH = 10
 """How many chunks beyond `top_k` are looked at, to be listed when they stay unopened."""
 
@@ -144,7 +144,7 @@ class Agent:
         out, once = self._out, set[str]()
         best: list[Key] = []
         for key in out.bridge.ranked():
-            content = key[1].split("-", 1)[0]
+            content = base_id(key[1])
             if key not in self.seen and content not in once:
                 once.add(content)
                 best.append(key)
@@ -182,17 +182,12 @@ class Agent:
             return None
         began = time.perf_counter()
         step: dict[str, Any] = {"step_id": step_id, "kind": kind}
-        answer: R | None = None
+        left = self.ledger.time_left / 1000
         try:
-            left = self.ledger.time_left / 1000
-            answer = await self.bus.request(subject, body, reply, timeout=left + GRACE_SECONDS)
-        except WorldFault as fault:
-            if fault.code is not Code.TIMEOUT:
-                raise
-            step["unfinished"] = [kind]
+            answer = await ask_in_time(self.bus, subject, body, reply, left)
         finally:
             self.ledger.settle(held, Cost(calls=1))
-        late: list[str] = step.get("unfinished", []) or getattr(answer, "unfinished", [])
+        late: list[str] = [kind] if answer is None else getattr(answer, "unfinished", [])
         if late:
             step["unfinished"] = late
             self._out.unfinished += [name for name in late if name not in self._out.unfinished]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from libs.contracts.api.search import PlanQuery, SearchResponse
 from libs.contracts.events.planner import RunStep
 from libs.contracts.faults import CallerFault, Code
-from libs.contracts.trace import AnswerSchema, Attempt, Planner, QueryRewrite, Trace
+from libs.contracts.trace import Attempt, Planner, Trace
 from libs.contracts.trace.v1 import StageLatencies
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.runs import RunRecord, RunStore
@@ -18,6 +18,7 @@ from services.planner.agentic.agent import Agent, Gathered
 from services.planner.agentic.bridge import Key
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.envelope import Count, coverage, envelope
+from services.planner.traces import trace_of
 
 CALLS = 24
 """Requests of one query: all that the longest plan can make, with room."""
@@ -129,15 +130,10 @@ def agentic_trace(
     missing = [f"side_{n}_missing" for n, held in enumerate(sides.values(), 1) if not held]
     reasons = missing if response.evidence else ["no_evidence"]
     found, hops = len(response.evidence), len(gathered.bridge.via)
-    return Trace(
-        run_id=response.run_id,
-        trace_id=response.trace_id,
-        query_rewrite=QueryRewrite(
-            original_query=request.query,
-            resolved_query=request.query,
-            readable_summary="The query was used as it stands.",
-        ),
-        planner=Planner(
+    return trace_of(
+        request,
+        response,
+        Planner(
             query_type=response.query_type,
             pipeline="agentic",
             strategy=gathered.plan.shape,
@@ -161,11 +157,5 @@ def agentic_trace(
                 f"{found} of at most {request.top_k} are given, {len(response.outline)} stay "
                 f"unopened."
             ),
-        ),
-        answer_schema=AnswerSchema(
-            status=response.status,
-            status_reason=response.status_reason,
-            query_type=response.query_type,
-            claim_count=response.claim_count,
         ),
     )

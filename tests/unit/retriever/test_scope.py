@@ -5,8 +5,9 @@ import pytest
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.api.search import SearchFilters
 from libs.contracts.artefacts import Chunk, ChunkMetadata
+from libs.contracts.artefacts.chunk import base_id
 from libs.runtime.catalog.documents import ActiveRevision
-from services.retriever.scope import base_id, in_scope, is_excluded
+from services.retriever.scope import in_scope, is_excluded
 
 
 def revision(document_id: str, **changes) -> ActiveRevision:
