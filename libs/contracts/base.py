@@ -1,6 +1,14 @@
 """The two pydantic bases that every contract builds on."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo
+
+STORED = {"stored": True}
+"""Validation context of what was taken in before a rule was made: it stays readable."""
+
+
+def is_stored(info: ValidationInfo) -> bool:
+    """Whether a value is read back, and so exempt from rules that were made later."""
+    return info.context == STORED
 
 
 class Contract(BaseModel):

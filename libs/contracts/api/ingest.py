@@ -6,12 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from libs.contracts.base import Request
+from libs.contracts.base import Request, is_stored
 from libs.contracts.engines import Engine
 from libs.contracts.tokens import Collection, plain_text
-
-STORED = {"stored": True}
-"""Validation context of what was taken in before a rule was made: it stays readable."""
 
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:[0-5]\d))?",
@@ -20,12 +17,12 @@ _MOMENT = re.compile(
 
 
 def _stated_text(value: str, info: ValidationInfo) -> str:
-    return value if info.context == STORED else plain_text(value)
+    return value if is_stored(info) else plain_text(value)
 
 
 def _stated_moment(value: str, info: ValidationInfo) -> str:
     """A `full-date` or a `date-time` of RFC 3339 that is in the calendar."""
-    if info.context == STORED:
+    if is_stored(info):
         return value
     match = _MOMENT.fullmatch(value)
     try:

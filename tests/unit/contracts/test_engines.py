@@ -1,7 +1,8 @@
 import pytest
 from pydantic import ValidationError
 
-from libs.contracts.api.ingest import STORED, IngestOptions
+from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.base import STORED
 
 
 @pytest.mark.parametrize("name", ["docling", "native", "liteparse", None])

@@ -7,8 +7,9 @@ from pydantic import BaseModel
 from sqlalchemy import Row
 
 from libs.contracts.api.documents import ErasureReceipt
-from libs.contracts.api.ingest import STORED, DocumentMetadata, IngestOptions
+from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.problem import Problem
+from libs.contracts.base import STORED
 from libs.contracts.events.base import ArtefactRef
 from libs.runtime.catalog.documents import DocumentRecord, RevisionRecord
 from libs.runtime.catalog.jobs import JobRecord
