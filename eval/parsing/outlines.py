@@ -106,18 +106,6 @@ def read_outline(path: Path) -> list[FoundHeading]:
         document.close()
 
 
-def without_outline(path: Path, target: Path) -> None:
-    """Write a copy of a PDF that has its pages and nothing else."""
-    source = open_pdf(path)
-    copy = type(source).new()
-    try:
-        copy.import_pages(source)
-        copy.save(target)
-    finally:
-        copy.close()
-        source.close()
-
-
 def open_pdf(path: Path) -> Any:
     """The document in pypdfium2, to be closed by the caller."""
     return import_module("pypdfium2").PdfDocument(path)

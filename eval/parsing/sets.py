@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from eval.parsing.model import Case, FoundTable, Strings, Truth
-from eval.parsing.outlines import open_pdf, read_outline, without_outline
+from eval.parsing.outlines import open_pdf, read_outline
 from eval.parsing.rulings import Lines, PlacedCell, is_ruled, page_lines
 from eval.parsing.tables import cells_html
 from libs.contracts.artefacts.rows import TableCell
+from services.parser.formats.pdf_outline import copy_pages
 
 MANUAL_PACKAGES = (
     "debian-policy", "developers-reference", "gnuplot-doc", "r-doc-pdf", "octave-doc",
@@ -158,7 +159,7 @@ def _manual(loaded: Loaded, package: str, path: Path, scratch: Path) -> None:
     else:
         target = scratch / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        without_outline(original, target)
+        copy_pages(original, target)
         loaded.cases.append(Case("manuals", name, target, Truth(outline=tuple(outline))))
     original.unlink()
 

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from libs.runtime.catalog.sql import open_catalog
-from libs.runtime.graph.sql import MAX_KEYWORDS, CatalogGraph
+from libs.runtime.graph.port import MAX_KEYWORDS
+from libs.runtime.graph.sql import CatalogGraph
 from tests.contract.suites.graph import GraphStoreSuite, node
 from tests.support.catalogs import NS, fast_folder, fresh_database
 

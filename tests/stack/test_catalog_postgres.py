@@ -28,38 +28,20 @@ from tests.contract.suites.catalog_ledger import JobLedgerSuite
 from tests.contract.suites.catalog_races import CatalogRaceSuite
 from tests.contract.suites.catalog_runs import RunStoreSuite
 from tests.contract.suites.graph import GraphStoreSuite
+from tests.contract.suites.sql_catalogs import TwoCatalogs
 from tests.support.catalogs import NS, ready
 from tests.support.postgres import empty_database, migrated_template, url_of
 from tests.support.servers import Servers, servers_in_a_folder
 
 
-class Postgres:
-    """A database a test, and two catalogs over it, as two services would have them."""
+class Postgres(TwoCatalogs):
+    """A database a test."""
 
     @pytest.fixture
     async def url(self, servers: Servers) -> AsyncIterator[str]:
         server = servers["postgres"]
         with empty_database(server, await migrated_template(server)) as url:
             yield url
-
-    @pytest.fixture
-    def opening(self, url: str) -> str:
-        return (
-            "from libs.runtime.catalog.sql import open_catalog\n"
-            f"def open_one(): return open_catalog({url!r})\n"
-        )
-
-    @pytest.fixture
-    async def catalog(self, url: str) -> AsyncIterator[SqlCatalog]:
-        catalog = open_catalog(url)
-        yield catalog
-        await catalog.close()
-
-    @pytest.fixture
-    async def other(self, url: str) -> AsyncIterator[SqlCatalog]:
-        catalog = open_catalog(url)
-        yield catalog
-        await catalog.close()
 
 
 class TestKeys(Postgres, KeyStoreSuite):

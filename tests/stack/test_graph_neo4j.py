@@ -8,8 +8,8 @@ import pytest
 
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.graph.neo4j_client import address_of, connect
-from libs.runtime.graph.neo4j_graph import MAX_KEYWORDS, Neo4jGraph
-from libs.runtime.graph.port import GraphNode, graph_digest
+from libs.runtime.graph.neo4j_graph import Neo4jGraph
+from libs.runtime.graph.port import MAX_KEYWORDS, GraphNode, graph_digest
 from tests.contract.suites.graph import WORDS, GraphStoreSuite, edge, node
 from tests.support.catalogs import NS, OTHER
 from tests.support.servers import Servers

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.graph import neo4j_statements as cypher
 from libs.runtime.graph.neo4j_client import CALL_SECONDS, address_of, connect, faults
-from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
+from libs.runtime.graph.port import (
+    GraphEdge,
+    GraphNode,
+    Neighbour,
+    check_edges,
+    check_keywords,
+    graph_digest,
+)
 
 if TYPE_CHECKING:
     from neo4j import AsyncManagedTransaction
 
-MAX_KEYWORDS = 10_000
 MAX_ROWS = 10_000
 BATCH = 500
 _SWEPT_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
@@ -49,8 +55,8 @@ class Neo4jGraph:
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
         """See the port; more than `MAX_KEYWORDS` keywords raise `ValueError`."""
-        _check_keywords(node.keywords)
-        _check_edges(node, edges)
+        check_keywords(node.keywords)
+        check_edges(node, edges)
         key = _key(namespace, node.revn)
         words = _words(namespace, node.keywords)
         rows = _edge_rows(namespace, edges)
@@ -78,7 +84,7 @@ class Neo4jGraph:
         self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
     ) -> list[GraphNode]:
         """See the port."""
-        _check_keywords(keywords)
+        check_keywords(keywords)
         rows = await self._read(
             cypher.CANDIDATES,
             words=_words(namespace, keywords),
@@ -202,14 +208,3 @@ def _batches(rows: list[R]) -> Iterator[list[R]]:
 
 def _bounded(limit: int) -> int:
     return max(0, min(limit, MAX_ROWS))
-
-
-def _check_keywords(keywords: frozenset[str]) -> None:
-    if len(keywords) > MAX_KEYWORDS:
-        raise ValueError(f"{len(keywords)} keywords of one node: at most {MAX_KEYWORDS}")
-
-
-def _check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
-    for edge in edges:
-        if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
-            raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")

@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Protocol
 
+MAX_KEYWORDS = 10_000
+
 
 @dataclass(frozen=True)
 class GraphNode:
@@ -84,3 +86,16 @@ def graph_digest(revn: int, edge_ids: list[str]) -> tuple[int, str]:
     """The parity digest of one node: what `GraphStore.digest` returns when it is stored."""
     text = "\n".join([str(revn), *sorted(edge_ids)])
     return len(edge_ids), hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_keywords(keywords: frozenset[str]) -> None:
+    """Raise `ValueError` for more keywords than a node or a question may have."""
+    if len(keywords) > MAX_KEYWORDS:
+        raise ValueError(f"{len(keywords)} keywords of one node: at most {MAX_KEYWORDS}")
+
+
+def check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
+    """Raise `ValueError` for an edge that does not touch the node, or joins it to itself."""
+    for edge in edges:
+        if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
+            raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")

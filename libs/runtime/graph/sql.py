@@ -9,21 +9,16 @@ from libs.runtime.catalog.sql.catalog import SqlCatalog
 from libs.runtime.catalog.sql.graph_rows import clear_nodes
 from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.catalog.sql.records import dump
-from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
+from libs.runtime.graph.port import (
+    GraphEdge,
+    GraphNode,
+    Neighbour,
+    check_edges,
+    check_keywords,
+    graph_digest,
+)
 
-MAX_KEYWORDS = 10_000
 BATCH = 500
-
-
-def _check_keywords(keywords: frozenset[str]) -> None:
-    if len(keywords) > MAX_KEYWORDS:
-        raise ValueError(f"{len(keywords)} keywords of one node: at most {MAX_KEYWORDS}")
-
-
-def _check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
-    for edge in edges:
-        if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
-            raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")
 
 
 def _write_node(
@@ -142,15 +137,15 @@ class CatalogGraph:
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
         """See the port; more than `MAX_KEYWORDS` keywords raise `ValueError`."""
-        _check_keywords(node.keywords)
-        _check_edges(node, edges)
+        check_keywords(node.keywords)
+        check_edges(node, edges)
         await self._catalog.database.write(_write_node, namespace, node, edges)
 
     async def candidates(
         self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
     ) -> list[GraphNode]:
         """See the port."""
-        _check_keywords(keywords)
+        check_keywords(keywords)
         return await self._catalog.database.read(
             _candidates, namespace, keywords, minimum_shared, limit
         )
