@@ -31,10 +31,44 @@ def classic_trace(
     response: SearchResponse,
     *,
     strategy: str,
+    analysis_ms: float,
     retrieve_ms: float,
     render_ms: float,
 ) -> Trace:
-    """The record of a classic query: one strict attempt, no rewriting."""
+    """The record of a classic query: one strict attempt, no rewriting; milliseconds."""
+    return _flat_trace(
+        request,
+        response,
+        strategy=strategy,
+        stages=["retrieve", "render"],
+        retrieve_ms=retrieve_ms,
+        latencies=StageLatencies(
+            query_analysis_ms=round(analysis_ms, 3), answer_generation_ms=round(render_ms, 3)
+        ),
+    )
+
+
+def cached_trace(request: SearchRequest, response: SearchResponse) -> Trace:
+    """The record of a query of either mode that was answered from the cache."""
+    return _flat_trace(
+        request,
+        response,
+        strategy="cache",
+        stages=["cache"],
+        retrieve_ms=0.0,
+        latencies=StageLatencies(),
+    )
+
+
+def _flat_trace(
+    request: SearchRequest,
+    response: SearchResponse,
+    *,
+    strategy: str,
+    stages: list[str],
+    retrieve_ms: float,
+    latencies: StageLatencies,
+) -> Trace:
     found = len(response.evidence)
     attempt = Attempt(
         stage="strict",
@@ -48,13 +82,13 @@ def classic_trace(
         response,
         Planner(
             query_type=response.query_type,
-            pipeline="classic",
+            pipeline=request.mode,
             strategy=strategy,
-            stage_sequence=["cache"] if strategy == "cache" else ["retrieve", "render"],
+            stage_sequence=stages,
             selected_stage="strict",
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
-            stage_latencies_ms=StageLatencies(answer_generation_ms=round(render_ms, 3)),
+            stage_latencies_ms=latencies,
             attempts=[attempt],
             readable_summary=f"{strategy}: {found} of at most {request.top_k} pieces.",
         ),

@@ -16,6 +16,7 @@ from libs.contracts.api.search import (
 from libs.contracts.events import SearchRan
 from libs.contracts.events.planner import RunStep, SearchHit
 from libs.contracts.faults import CallerFault, Code, Fault
+from libs.contracts.query.analysis import QueryAnalysis
 from libs.contracts.subjects import QUERY_RETRIEVE, SEARCH_RAN
 from libs.contracts.tokens import new_id
 from libs.contracts.trace import Trace
@@ -30,7 +31,7 @@ from services.planner.cache import AnswerCache, cache_key
 from services.planner.flights import Flights
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
-from services.planner.traces import classic_trace
+from services.planner.traces import cached_trace, classic_trace
 
 log = logger("planner")
 
@@ -85,24 +86,25 @@ class Workflow:
         response = cached.model_copy(
             update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
         )
-        trace = classic_trace(
-            query.request, response, strategy="cache", retrieve_ms=0.0, render_ms=0.0
-        )
-        self._record(query, response, [], trace, started)
+        self._record(query, response, [], cached_trace(query.request, response), started)
         return response
 
     async def _classic(
         self, query: PlanQuery, key: str, version: int, started: float
     ) -> SearchResponse:
         request = query.request
-        answer = await self._retrieve(query, version, started)
+        began = time.perf_counter()
+        analysis = self.analyzer.acting(request.query) if self.analyzer else None
+        analysed = time.perf_counter()
+        answer = await self._retrieve(query, analysis, version, started)
         retrieved = time.perf_counter()
         response = self._respond(query, answer, retrieve_ms=1000 * (retrieved - started))
         trace = classic_trace(
             request,
             response,
             strategy=answer.strategy,
-            retrieve_ms=1000 * (retrieved - started),
+            analysis_ms=1000 * (analysed - began),
+            retrieve_ms=1000 * (retrieved - analysed),
             render_ms=1000 * (time.perf_counter() - retrieved),
         )
         steps = [
@@ -131,7 +133,9 @@ class Workflow:
         self._record(query, done.response, done.steps, done.trace, started)
         return done.response
 
-    async def _retrieve(self, query: PlanQuery, version: int, started: float) -> RetrieveAnswer:
+    async def _retrieve(
+        self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float
+    ) -> RetrieveAnswer:
         """What the retriever found in the time that is left, nothing when it does not answer."""
         request = query.request
         spent = 1000 * (time.perf_counter() - started)
@@ -143,7 +147,7 @@ class Workflow:
             filters=request.filters,
             explain=request.explain,
             milliseconds=left,
-            analysis=self.analyzer.acting(request.query) if self.analyzer else None,
+            analysis=analysis,
         )
         answer = await ask_in_time(self.bus, QUERY_RETRIEVE, step, RetrieveAnswer, left / 1000)
         if answer is None:

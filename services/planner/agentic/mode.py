@@ -60,14 +60,22 @@ class AgenticMode:
             return 1000 * (time.perf_counter() - started)
 
         ledger = Ledger(Cost(limit.tokens, CALLS), limit.milliseconds - kept, clock)
-        gathered = await Agent(self.bus, query, ledger, version, seen).gather()
+        began = clock()
+        agent = Agent(self.bus, query, ledger, version, seen)
+        analysed = clock()
+        gathered = await agent.gather()
         retrieved = clock()
         ledger.milliseconds = limit.milliseconds
         response = await asyncio.to_thread(
             envelope, query, gathered, ledger, self._count, trace_id()
         )
         trace = agentic_trace(
-            query, gathered, response, retrieve_ms=retrieved, render_ms=clock() - retrieved
+            query,
+            gathered,
+            response,
+            analysis_ms=analysed - began,
+            retrieve_ms=retrieved - analysed,
+            render_ms=clock() - retrieved,
         )
         return Answered(response, _recorded(response, seen), trace, not gathered.unfinished)
 
@@ -121,6 +129,7 @@ def agentic_trace(
     gathered: Gathered,
     response: SearchResponse,
     *,
+    analysis_ms: float,
     retrieve_ms: float,
     render_ms: float,
 ) -> Trace:
@@ -142,7 +151,9 @@ def agentic_trace(
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
             comparison_coverage=sides,
-            stage_latencies_ms=StageLatencies(answer_generation_ms=round(render_ms, 3)),
+            stage_latencies_ms=StageLatencies(
+                query_analysis_ms=round(analysis_ms, 3), answer_generation_ms=round(render_ms, 3)
+            ),
             attempts=[
                 Attempt(
                     stage="strict",

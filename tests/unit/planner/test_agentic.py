@@ -88,10 +88,23 @@ def count(texts: Any) -> list[int]:
     return [len(text.split()) for text in texts]
 
 
-def workflow(bus: Bus) -> Workflow:
+class Cache:
+    """Answers by their keys."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    async def get(self, key: str) -> Any:
+        return self.kept.get(key)
+
+    async def put(self, key: str, response: Any) -> None:
+        self.kept[key] = response
+
+
+def workflow(bus: Bus, cache: Cache | None = None) -> Workflow:
     mode = AgenticMode(cast(Any, bus), cast(Any, Runs(bus)), count)
     documents = SimpleNamespace(corpus_version=version)
-    return Workflow(cast(Any, bus), cast(Any, documents), None, "f", mode)
+    return Workflow(cast(Any, bus), cast(Any, documents), cast(Any, cache), "f", mode)
 
 
 def asks(**fields: Any) -> PlanQuery:
@@ -176,6 +189,28 @@ async def test_the_trace_tells_the_plan() -> None:
     planner = bus.ran[0].trace["planner"]
     assert (planner["pipeline"], planner["strategy"]) == ("agentic", "bridge")
     assert planner["stage_sequence"] == ["search", "hop_1", "hop_2", "open", "render"]
+
+
+async def test_planning_takes_its_part_of_the_time() -> None:
+    bus = Bus()
+    work = workflow(bus)
+    await work.answer(asks())
+    await work.finish()
+    planner = bus.ran[0].trace["planner"]
+    assert planner["stage_latencies_ms"]["query_analysis_ms"] > 0
+
+
+async def test_an_answer_from_the_cache_is_recorded_as_agentic() -> None:
+    bus = Bus()
+    work = workflow(bus, Cache())
+    first = await work.answer(asks())
+    await work.finish()
+    again = await work.answer(asks())
+    await work.finish()
+    assert (again.cached, again.evidence) == (True, first.evidence)
+    planner = bus.ran[1].trace["planner"]
+    assert (bus.ran[1].mode, planner["pipeline"]) == ("agentic", "agentic")
+    assert (planner["strategy"], planner["stage_sequence"]) == ("cache", ["cache"])
 
 
 def test_a_claim_is_one_search_and_a_comparison_asks_for_its_sides() -> None:

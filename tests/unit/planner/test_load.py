@@ -20,6 +20,7 @@ class Bus:
         self.go = asyncio.Event()
         self.go.set()
         self.asked: list[Any] = []
+        self.ran: list[Any] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
         self.asked.append(body)
@@ -28,8 +29,8 @@ class Bus:
             raise self.answer
         return self.answer
 
-    async def publish(self, *args: Any, **kwargs: Any) -> None:
-        return None
+    async def publish(self, subject: Any, ran: Any, **kwargs: Any) -> None:
+        self.ran.append(ran)
 
 
 class Cache:
@@ -72,6 +73,15 @@ async def test_a_search_without_the_dense_channel_is_partial_and_not_kept() -> N
     assert "dense" in response.status_reason
     assert "budget.milliseconds" in response.status_reason
     assert cache.kept == []
+
+
+async def test_the_trace_tells_how_long_the_query_was_analysed() -> None:
+    bus = Bus(found())
+    work = workflow(bus)
+    work.analyzer = analyzer()
+    await work.answer(query(query="pump pressure in 2024"))
+    await work.finish()
+    assert bus.ran[0].trace["planner"]["stage_latencies_ms"]["query_analysis_ms"] > 0
 
 
 async def test_a_complete_search_is_kept() -> None:

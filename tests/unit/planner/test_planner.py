@@ -74,12 +74,19 @@ def test_the_trace_mirrors_the_envelope_and_holds_its_required_fields() -> None:
         evidence=[evidence_of(chunk(), explain=False)],
     )  # fmt: skip
     trace = classic_trace(
-        query().request, response, strategy="fusion", retrieve_ms=3.25, render_ms=0.5
+        query().request,
+        response,
+        strategy="fusion",
+        analysis_ms=0.125,
+        retrieve_ms=3.25,
+        render_ms=0.5,
     ).model_dump(mode="json")
     assert trace["schema_version"] == 1
     assert trace["query_rewrite"]["rewrite_type"] == "none"
     assert trace["planner"]["attempts"][0]["retrieve_ms"] == 3.25
-    assert trace["planner"]["stage_latencies_ms"]["answer_generation_ms"] == 0.5
+    assert trace["planner"]["stage_latencies_ms"] == {
+        "query_analysis_ms": 0.125, "context_resolution_ms": 0.0, "answer_generation_ms": 0.5,
+    }  # fmt: skip
     assert trace["answer_schema"] == {
         "schema_version": 1, "status": "ok", "status_reason": "", "query_type": "single_doc",
         "claim_count": 1,
