@@ -1,10 +1,9 @@
-import time
-
 import pytest
 
 from services.chunker.keywords import keyword_of, top, weigh
 from services.chunker.summary import best_sentence, lead
 from services.chunker.text import clean, language_of, sentences, shorten
+from tests.support.fences import cpu_fence
 
 
 def split(text: str) -> list[str]:
@@ -37,10 +36,11 @@ def test_sentence_ends(text: str, expected: list[str]) -> None:
 
 
 def test_sentence_split_is_linear_on_hostile_text() -> None:
-    started = time.process_time()
-    for hostile in ("." * 200_000, "\n " * 100_000, ".)" * 100_000, " " * 200_000, "다." * 50_000):
-        sentences(hostile)
-    assert time.process_time() - started < 8
+    with cpu_fence():
+        for hostile in (
+            "." * 200_000, "\n " * 100_000, ".)" * 100_000, " " * 200_000, "다." * 50_000,
+        ):  # fmt: skip
+            sentences(hostile)
 
 
 def test_clean_removes_control_characters_and_keeps_lines() -> None:

@@ -1,5 +1,4 @@
 import io
-import time
 import zipfile
 from datetime import date
 
@@ -13,6 +12,7 @@ from services.parser.formats import sheets_tables
 from services.parser.formats.sheets_csv import sniff
 from services.parser.formats.sheets_old import read_calamine, value_text
 from services.parser.formats.sheets_tables import regions
+from tests.support.fences import cpu_fence
 from tests.support.parsing import parse_bytes
 
 
@@ -126,10 +126,9 @@ def test_a_sheet_that_claims_billions_of_cells_is_fast():
         sheet.write(0, 0, "first")
         sheet.write(1_048_575, 16_383, "last")
 
-    start = time.process_time()
-    parsed = parse_bytes(_book(fill), "xlsx")
+    with cpu_fence():
+        parsed = parse_bytes(_book(fill), "xlsx")
     assert parsed.texts("paragraph") == ["first", "last"]
-    assert time.process_time() - start < 5
 
 
 def test_pictures_text_boxes_comments_heads_and_feet():
@@ -230,13 +229,9 @@ def test_regions_of_sparse_cells():
 
 
 def test_many_single_cells_are_parted_in_linear_time():
-    few = [(3 * r, 3 * c) for r in range(40) for c in range(40)]
-    many = [(3 * r, 3 * c) for r in range(160) for c in range(160)]
-    start = time.process_time()
-    assert len(regions(few, [])) == len(few)
-    middle = time.process_time()
-    assert len(regions(many, [])) == len(many)
-    assert time.process_time() - middle < 64 * max(middle - start, 0.005)
+    many = [(3 * r, 3 * c) for r in range(200) for c in range(200)]
+    with cpu_fence():
+        assert len(regions(many, [])) == len(many)
 
 
 def test_values_without_formats():

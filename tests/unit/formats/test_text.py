@@ -1,5 +1,4 @@
-import time
-
+from tests.support.fences import cpu_fence
 from tests.support.parsing import parse_bytes
 
 LAW = """관광진흥법
@@ -77,13 +76,8 @@ def test_unknown_encoding_name_counts_as_utf8():
 
 def test_time_grows_with_the_text_only():
     page = "Some words on a line that goes on for a while and then ends here.\n" * 40 + "\n"
-    small, large = (page * 100).encode(), (page * 800).encode()
-    start = time.process_time()
-    parse_bytes(small, "txt")
-    middle = time.process_time()
-    parsed = parse_bytes(large, "txt")
-    end = time.process_time()
-    assert end - middle < 24 * max(middle - start, 0.01)
+    with cpu_fence():
+        parsed = parse_bytes((page * 1000).encode(), "txt")
     assert parsed.ticks >= 1
 
 

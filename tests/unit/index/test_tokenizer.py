@@ -1,6 +1,5 @@
 """Tokens of documents and queries."""
 
-import time
 import unicodedata
 
 import pytest
@@ -17,6 +16,7 @@ from libs.runtime.index.tokenizer import (
     tokenize,
     whitespace,
 )
+from tests.support.fences import cpu_fence
 
 MIXED = st.text(
     alphabet=st.one_of(
@@ -154,13 +154,7 @@ def test_of_many_terms_the_longest_stay_in_order() -> None:
     ],
 )  # fmt: skip
 def test_time_grows_linearly(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = "a" + unit * (size // len(unit))
-        start = time.process_time()
+    text = "a" + unit * (100_000 // len(unit))
+    with cpu_fence():
         tokenize(text)
         query_terms(text)
-        return time.process_time() - start
-
-    seconds(1000)
-    small, large = min(seconds(4_000) for _ in range(3)), seconds(32_000)
-    assert large < max(24 * small, 0.25)

@@ -1,7 +1,6 @@
 """Golden cases of the rules analyzer, in Korean and English, and its bounds."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from services.planner.analysis.korean import bare
 from services.planner.analysis.rules import THRESHOLD
 from services.planner.analysis.taxonomy import load_taxonomy
 from services.planner.local import analyse_query, analyzer
+from tests.support.fences import cpu_fence
 
 # Each case: the query, and what its analysis holds, by field; `year`, `file_format`,
 # `country` are of the hard filters, `domain` and `document_type` of the soft ones, `also` the
@@ -179,21 +179,10 @@ def test_words_that_order_about_set_no_filter_that_they_do_not_state() -> None:
 )  # fmt: skip
 def test_a_query_made_to_cost_time_stays_within_all_bounds(bomb: str) -> None:
     understood = analyzer()
-    started = time.process_time()
-    analysis = understood.analyze(bomb)
-    assert time.process_time() - started < 0.25
+    with cpu_fence():
+        analysis = understood.analyze(bomb)
     assert len(analysis.keywords) <= 8
     assert analysis.normalized_queries[0].text == bomb
-
-
-def test_an_analysis_takes_less_than_two_milliseconds() -> None:
-    understood = analyzer()
-    for query, _ in GOLDEN:
-        understood.analyze(query)
-    started = time.process_time()
-    for query, _ in GOLDEN:
-        understood.analyze(query)
-    assert (time.process_time() - started) / len(GOLDEN) < 0.002
 
 
 def test_another_taxonomy_replaces_the_packaged_one_whole(tmp_path: Path) -> None:

