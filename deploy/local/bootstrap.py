@@ -27,7 +27,12 @@ async def _bus(settings: Settings) -> None:
         settings.nats_url, connect_timeout=CONNECT_SECONDS, allow_reconnect=False
     )
     try:
-        await make_streams(client.jetstream(), settings.prefix, ack_wait=settings.ack_wait_seconds)
+        await make_streams(
+            client.jetstream(),
+            settings.prefix,
+            ack_wait=settings.ack_wait_seconds,
+            replicas=settings.bus_replicas,
+        )
     finally:
         await client.close()
 

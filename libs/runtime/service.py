@@ -192,7 +192,10 @@ class Service:
                 await hook()
             await self._broker.start()
             port = 0
-            probes = (probe_app(self.stage, self._checks), "127.0.0.1", self.settings.probe_port)
+            settings = self.settings
+            probes = (
+                probe_app(self.stage, self._checks), settings.probe_host, settings.probe_port
+            )  # fmt: skip
             for app, host, wanted in (*self._apps, probes):
                 server, bound = http_server(app, host, wanted)
                 servers.append((server, asyncio.create_task(server.serve([bound]))))

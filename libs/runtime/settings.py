@@ -22,6 +22,9 @@ class Settings(BaseSettings):
 
     http_host: str = Field(default="127.0.0.1", description="address the gateway listens on")
     http_port: int = Field(default=8080, ge=0, le=65535, description="port of the gateway")
+    probe_host: str = Field(
+        default="127.0.0.1", description="address a service's own probes listen on"
+    )
     probe_port: int = Field(
         default=0, ge=0, le=65535, description="port of a service's own probes, 0 picks a free one"
     )
@@ -37,6 +40,9 @@ class Settings(BaseSettings):
     )
     nats_url: str | None = Field(
         default=None, description="a given NATS server instead of the supervisor's own"
+    )
+    bus_replicas: int = Field(
+        default=1, ge=1, le=5, description="copies of every stream in the NATS cluster; odd"
     )
     objects_url: str | None = Field(
         default=None, description="file:<path>, or s3://<bucket>?endpoint=https://<host>"
