@@ -26,7 +26,7 @@ from services.retriever.assemble import MAX_BYTES, size_of
 from services.retriever.channels import Ask, Key, search_channels
 from services.retriever.deadline import Deadline, deadline, those_in_time
 from services.retriever.fusion import Fused, min_max
-from services.retriever.hydrate import embedded_assets, retrieved, targets_of
+from services.retriever.hydrate import embedded_assets, other_place, retrieved, targets_of
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus, is_allowed
 
@@ -219,22 +219,32 @@ class Prober:
     async def _hydrate(self, query: HydrateQuery, corpus: Corpus, version: int) -> HydrateAnswer:
         store = self._retriever.catalog.chunks
         revns = {r.document_id: r.revn for r in corpus.revisions}
-        keys = [
-            (revns[ref.document_id], ref.chunk_id) for ref in query.refs if ref.document_id in revns
+        groups = [
+            [
+                (revns[place.document_id], place.chunk_id)
+                for place in (ref, *ref.equal)
+                if place.document_id in revns
+            ]
+            for ref in query.refs
         ]
-        chunks = await store.named(sorted(set(keys)))
+        chunks = await store.named(sorted({key for keys in groups for key in keys}))
         kept = [
-            (corpus.by_revn[key[0]], chunks[key])
-            for key in keys
-            if key in chunks
-            and is_allowed(corpus.by_revn[key[0]].document_id, chunks[key], query.filters)
+            [
+                (corpus.by_revn[key[0]], chunks[key])
+                for key in keys
+                if key in chunks
+                and is_allowed(corpus.by_revn[key[0]].document_id, chunks[key], query.filters)
+            ]
+            for keys in groups
         ]
-        targets = await targets_of(store, kept)
+        cited_first = [places for places in kept if places]
+        targets = await targets_of(store, (places[0] for places in cited_first))
         answer = HydrateAnswer(corpus_version=version)
         size = 0
-        for revision, chunk in kept:
+        for (revision, chunk), *others in cited_first:
             embeds = embedded_assets(query.namespace, revision, chunk, targets)
-            cited = retrieved(query.namespace, revision, chunk, Fused(0.0, {}), embeds, [])
+            also_in = [other_place(*other) for other in others]
+            cited = retrieved(query.namespace, revision, chunk, Fused(0.0, {}), embeds, also_in)
             size += size_of(cited)
             if answer.chunks and size > MAX_BYTES:
                 answer.unfinished.append("size")

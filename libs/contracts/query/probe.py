@@ -8,6 +8,7 @@ from libs.contracts.tokens import Namespace
 
 MAX_MENTIONS = 64
 MAX_REFS = 200
+MAX_EQUAL = 7
 
 
 class Mention(Contract):
@@ -63,11 +64,17 @@ class ChunkRef(Contract):
     chunk_id: str
 
 
+class CitedRef(ChunkRef):
+    """A chunk to cite, and others of equal content, which are named as its further places."""
+
+    equal: list[ChunkRef] = Field(default_factory=list, max_length=MAX_EQUAL)
+
+
 class HydrateQuery(Contract):
     """Read these chunks, in this order; what is not active or not allowed is left out."""
 
     namespace: Namespace
-    refs: list[ChunkRef] = Field(max_length=MAX_REFS)
+    refs: list[CitedRef] = Field(max_length=MAX_REFS)
     filters: SearchFilters = Field(default_factory=SearchFilters)
     milliseconds: int | None = None
 

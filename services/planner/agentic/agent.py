@@ -12,7 +12,9 @@ from libs.contracts.artefacts.chunk import base_id
 from libs.contracts.bus import Subject
 from libs.contracts.query.plan import PlanStep, RetrievalPlan
 from libs.contracts.query.probe import (
+    MAX_EQUAL,
     ChunkRef,
+    CitedRef,
     HydrateAnswer,
     HydrateQuery,
     Mention,
@@ -124,7 +126,7 @@ class Agent:
         """One hop; whether it led on."""
         bridge = self._out.bridge
         seeds = bridge.seeds()
-        await self._read(step.step_id, seeds)
+        await self._read(step.step_id, [[seed] for seed in seeds])
         asked = [
             (seed, mention)
             for seed in seeds
@@ -140,24 +142,33 @@ class Agent:
         return True
 
     async def _open(self) -> None:
-        """The best chunks as they can be cited; equal ones once."""
-        out, once = self._out, set[str]()
-        best: list[Key] = []
+        """The best chunks as they can be cited; equal ones once, with the places of the others."""
+        out = self._out
+        equal: dict[str, list[Key]] = {}
         for key in out.bridge.ranked():
-            content = base_id(key[1])
-            if key not in self.seen and content not in once:
-                once.add(content)
-                best.append(key)
-        best = best[: self.query.request.top_k + BREADTH]
-        await self._read("open", best)
+            if key not in self.seen:
+                equal.setdefault(base_id(key[1]), []).append(key)
+        places = [keys[: 1 + MAX_EQUAL] for keys in equal.values()]
+        places = places[: self.query.request.top_k + BREADTH]
+        await self._read("open", places)
+        best = [keys[0] for keys in places]
         out.chunks = [
             self._chunks[key].model_copy(update={"score": out.bridge.scores[key]})
             for key in best
             if key in self._chunks
         ]
 
-    async def _read(self, step_id: str, keys: list[Key]) -> None:
-        refs = [ChunkRef(document_id=d, chunk_id=c) for d, c in keys if (d, c) not in self._chunks]
+    async def _read(self, step_id: str, places: list[list[Key]]) -> None:
+        """Read the first chunk of each of these equal ones, unless it is here with its places."""
+        refs = [
+            CitedRef(
+                document_id=key[0],
+                chunk_id=key[1],
+                equal=[ChunkRef(document_id=d, chunk_id=c) for d, c in others],
+            )
+            for key, *others in places
+            if key not in self._chunks or (others and not self._chunks[key].also_in)
+        ]
         if not refs:
             return
         body = HydrateQuery(

@@ -5,9 +5,15 @@ from typing import Any, cast
 
 import pytest
 
-from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from libs.contracts.api.search import (
+    OtherPlace,
+    PlanQuery,
+    RetrieveAnswer,
+    RetrievedChunk,
+    SearchRequest,
+)
 from libs.contracts.faults import CallerFault, Code, WorldFault
-from libs.contracts.query.probe import HydrateAnswer, ProbeAnswer, ProbeHit
+from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import EVIDENCE, AgenticMode
 from services.planner.agentic.rules import plan
 from services.planner.workflow import Workflow
@@ -34,11 +40,21 @@ def hit(name: str, **fields: Any) -> ProbeHit:
     return ProbeHit(**{**known, **fields})
 
 
+def read_as(ref: CitedRef) -> RetrievedChunk:
+    known = chunk(ref.chunk_id[1:], 0.0)
+    others = [
+        OtherPlace(document_id=o.document_id, revision=1, source_file_name="", section_path=[])
+        for o in ref.equal
+    ]
+    return known.model_copy(update={"document_id": ref.document_id, "also_in": others})
+
+
 class Bus:
     """Answers as a retriever would; `fails` maps a subject to the fault it raises."""
 
     def __init__(self, **fails: Exception) -> None:
         self.fails = fails
+        self.also: dict[str, str] = {}
         self.asked: list[tuple[str, Any]] = []
         self.ran: list[Any] = []
 
@@ -51,10 +67,13 @@ class Bus:
             found = [chunk("film", 0.8), chunk("noise", 0.7)]
             return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=found)
         if name == "hydrate":
-            read = [chunk(ref.chunk_id[1:], 0.0) for ref in body.refs]
+            read = [read_as(ref) for ref in body.refs]
             return HydrateAnswer(corpus_version=7, chunks=read)
         found_by = [
-            [hit("person", channels={"dense": 0.9}, covered=0.5, titled=True)]
+            [
+                hit("person", channels={"dense": 0.9}, covered=0.5, titled=True, **place)
+                for place in [{}, *({"document_id": d} for d in self.also.values())]
+            ]
             if mention.name == "mira voss"
             else []
             for mention in body.mentions
@@ -123,6 +142,14 @@ async def test_a_name_in_the_first_evidence_leads_to_the_second() -> None:
     assert scores == sorted(scores, reverse=True)
     mentions = next(b.mentions for n, b in bus.asked if n == "probe" and b.mentions)
     assert [m.name for m in mentions if "mira" in m.name] == ["mira voss"]
+
+
+async def test_equal_content_behind_a_name_is_read_once_with_its_other_places() -> None:
+    bus = Bus()
+    bus.also["person"] = "other"
+    response = await workflow(bus).answer(asks())
+    assert [e.chunk_id for e in response.evidence] == ["tfilm", "tperson"]
+    assert [o.document_id for o in response.evidence[1].also_in] == ["other"]
 
 
 async def test_the_receipt_adds_up_and_stays_within_the_budget() -> None:
