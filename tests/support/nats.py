@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 START_SECONDS = 10.0
 
@@ -54,7 +55,9 @@ def wait_for_port(port: int) -> None:
             return
 
 
-async def until(condition, seconds: float = 10.0, what: str = "the condition"):
+async def until(
+    condition: Callable[[], Any], seconds: float = 10.0, what: str = "the condition"
+) -> Any:
     """Wait, bounded, until `condition()` (sync or async) is truthy; returns its value."""
     deadline = time.monotonic() + seconds
     while True:

@@ -121,7 +121,8 @@ class Stack:
         with self.client() as client:
             answer = client.post(f"{self.base}/documents", files={"file": (name, data)}, data=form)
         assert answer.status_code in (200, 202), answer.text
-        return answer.json()
+        accepted: dict[str, Any] = answer.json()
+        return accepted
 
     def wait(self, job_id: str, seconds: float = 60.0) -> dict[str, Any]:
         """The job, once its state is final."""
@@ -130,7 +131,7 @@ class Stack:
             while True:
                 answer = client.get(f"{self.base}/jobs/{job_id}")
                 assert answer.status_code == 200, answer.text
-                job = answer.json()
+                job: dict[str, Any] = answer.json()
                 if job["state"] in TERMINAL:
                     return job
                 assert time.monotonic() < deadline, job
@@ -148,7 +149,8 @@ class Stack:
         with self.client() as client:
             answer = client.post(f"{self.base}/search", json={"query": query, **fields})
         assert answer.status_code == 200, answer.text
-        return answer.json()
+        envelope: dict[str, Any] = answer.json()
+        return envelope
 
     def get(self, path: str) -> httpx.Response:
         """A GET below the namespace."""

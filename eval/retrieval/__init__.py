@@ -1,0 +1,1 @@
+"""How well the right evidence is found: sets of questions through the running services."""

@@ -1,0 +1,66 @@
+"""What is measured and what came of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from libs.contracts.api.search import Evidence, Turn
+
+Mode = Literal["classic", "agentic"]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a corpus that is judged as a whole."""
+
+    passage_id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question; `relevant` holds the grade of each place that answers it.
+
+    `abstain` marks a question that the corpus does not answer; `sides` are the names that a
+    comparison must have evidence for.
+    """
+
+    case_id: str
+    query: str
+    relevant: Mapping[str, int]
+    language: str
+    group: str
+    abstain: bool = False
+    sides: tuple[str, ...] = ()
+    conversation: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True)
+class EvalSet:
+    """A corpus, as passages or as files, and the cases that are asked of it."""
+
+    name: str
+    cases: Sequence[Case]
+    passages: Sequence[Passage] = ()
+    files: Sequence[Path] = ()
+
+
+Locate = Callable[[Evidence], str | None]
+"""The place in the terms of a set's judgements where a piece of evidence stands."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One case through one mode: places found, best first and each once; milliseconds as the
+    caller waited; tokens of the evidence text."""
+
+    case: Case
+    mode: Mode
+    ranking: tuple[str, ...]
+    status: str
+    latency_ms: float
+    tokens: int
+    run_id: str
+    covered: Mapping[str, bool] = field(default_factory=dict)
