@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from libs.contracts.events import JobEvent
-from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, graph_digest
+from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, NodeEdges, graph_digest
 from libs.runtime.index.port import Digest, IndexDocument, Vectors
 from libs.runtime.objects.port import ObjectInfo
 from libs.runtime.routes import message_id
@@ -139,6 +139,21 @@ class Graph:
         return graph_digest(
             revn, [i for (ns, i), e in ends.items() if ns == namespace and revn in e]
         )
+
+    async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
+        revns = sorted(revn for ns, revn in self.nodes if ns == namespace and revn > after)
+        ends = {(e.revn_a, e.revn_b): e for (ns, _), e in self.edges.items() if ns == namespace}
+        return [
+            NodeEdges(
+                self.nodes[namespace, revn],
+                tuple(
+                    GraphEdge(min(pair), max(pair), edge.score, edge.shared)
+                    for pair, edge in sorted(ends.items(), key=lambda item: max(item[0]))
+                    if min(pair) == revn
+                ),
+            )
+            for revn in revns[:limit]
+        ]
 
     async def remove(self, namespace: str, revns: list[int]) -> int:
         self._cut(namespace, revns)

@@ -12,9 +12,11 @@ from libs.runtime.graph.port import (
     GraphEdge,
     GraphNode,
     Neighbour,
+    NodeEdges,
     check_edges,
     check_keywords,
     graph_digest,
+    page_size,
 )
 
 if TYPE_CHECKING:
@@ -110,6 +112,22 @@ class Neo4jGraph:
             return 0, ""
         others = [row["revn"] for row in rows if row["revn"] is not None]
         return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
+
+    async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
+        """See the port."""
+        rows = await self._read(
+            cypher.PAGE, namespace=namespace, after=after, limit=page_size(limit)
+        )
+        return [
+            NodeEdges(
+                GraphNode(row["revn"], row["document_id"], frozenset(row["keywords"])),
+                tuple(
+                    GraphEdge(row["revn"], revn, score, tuple(shared))
+                    for revn, score, shared in sorted(row["edges"], key=lambda edge: edge[0])
+                ),
+            )
+            for row in rows
+        ]
 
     async def remove(self, namespace: str, revns: list[int]) -> int:
         """See the port; keywords that nothing has any more go too."""

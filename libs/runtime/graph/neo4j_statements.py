@@ -9,6 +9,7 @@ and word, so keywords of any length are found and nothing joins two namespaces.
 CONSTRAINTS = (
     "CREATE CONSTRAINT groundwire_revision IF NOT EXISTS FOR (r:Revision) REQUIRE r.key IS UNIQUE",
     "CREATE CONSTRAINT groundwire_keyword IF NOT EXISTS FOR (k:Keyword) REQUIRE k.key IS UNIQUE",
+    "CREATE INDEX groundwire_place IF NOT EXISTS FOR (r:Revision) ON (r.namespace, r.revn)",
 )
 
 # The node is locked first: whoever writes the same one waits here.
@@ -78,4 +79,14 @@ DIGEST = """
 MATCH (r:Revision {key: $key})
 OPTIONAL MATCH (r)-[:SHARES]-(other:Revision)
 RETURN other.revn AS revn
+"""
+
+PAGE = """
+MATCH (r:Revision)
+WHERE r.namespace = $namespace AND r.revn > $after
+WITH r ORDER BY r.revn LIMIT $limit
+OPTIONAL MATCH (r)-[e:SHARES]->(other:Revision)
+WITH r, collect(CASE WHEN e IS NULL THEN NULL ELSE [other.revn, e.score, e.shared] END) AS edges
+RETURN r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords, edges
+ORDER BY revn
 """

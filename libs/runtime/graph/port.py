@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 MAX_KEYWORDS = 10_000
+MAX_PAGE = 1_000
+"""Most nodes of one page."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,14 @@ class Neighbour:
     shared: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class NodeEdges:
+    """A node with the edges whose smaller end it is, by their larger end."""
+
+    node: GraphNode
+    edges: tuple[GraphEdge, ...]
+
+
 class GraphStore(Protocol):
     """Edges never leave their namespace. Writes MUST be idempotent and whole.
 
@@ -73,6 +83,15 @@ class GraphStore(Protocol):
         when the node is absent."""
         ...
 
+    async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
+        """The next nodes of the namespace, by revn, that are above the revn `after` (0 begins).
+
+        MUST return `limit` nodes, at most `MAX_PAGE`, whenever so many follow, and MUST cost
+        in proportion to what it returns, however large the graph is. All pages together hold
+        every edge once, at its smaller end; only one page is one view.
+        """
+        ...
+
     async def remove(self, namespace: str, revns: list[int]) -> int:
         """Remove nodes with their edges; returns how many nodes went."""
         ...
@@ -86,6 +105,11 @@ def graph_digest(revn: int, edge_ids: list[str]) -> tuple[int, str]:
     """The parity digest of one node: what `GraphStore.digest` returns when it is stored."""
     text = "\n".join([str(revn), *sorted(edge_ids)])
     return len(edge_ids), hashlib.sha256(text.encode()).hexdigest()
+
+
+def page_size(limit: int) -> int:
+    """How many nodes a page of at most `limit` may have."""
+    return max(0, min(limit, MAX_PAGE))
 
 
 def check_keywords(keywords: frozenset[str]) -> None:

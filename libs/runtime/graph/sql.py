@@ -3,7 +3,7 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Subquery, func, insert, select, union_all
+from sqlalchemy import Connection, Row, Subquery, func, insert, select, union_all
 
 from libs.runtime.catalog.sql.catalog import SqlCatalog
 from libs.runtime.catalog.sql.graph_rows import clear_nodes
@@ -13,9 +13,11 @@ from libs.runtime.graph.port import (
     GraphEdge,
     GraphNode,
     Neighbour,
+    NodeEdges,
     check_edges,
     check_keywords,
     graph_digest,
+    page_size,
 )
 
 BATCH = 500
@@ -82,10 +84,7 @@ def _candidates(
     rows = connection.execute(
         select(graph_node).where(graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns))
     )
-    nodes = {
-        row.revn: GraphNode(row.revn, row.document_id, frozenset(orjson.loads(row.keywords)))
-        for row in rows
-    }
+    nodes = {row.revn: _node(row) for row in rows}
     return [nodes[revn] for revn in revns]
 
 
@@ -129,6 +128,28 @@ def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str
     return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
 
 
+def _page(connection: Connection, namespace: str, after: int, limit: int) -> list[NodeEdges]:
+    rows = connection.execute(
+        select(graph_node)
+        .where(graph_node.c.namespace == namespace, graph_node.c.revn > after)
+        .order_by(graph_node.c.revn)
+        .limit(limit)
+    ).all()
+    edges: dict[int, list[GraphEdge]] = {row.revn: [] for row in rows}
+    for edge in connection.execute(
+        select(graph_edge)
+        .where(graph_edge.c.namespace == namespace, graph_edge.c.revn_a.in_(edges))
+        .order_by(graph_edge.c.revn_a, graph_edge.c.revn_b)
+    ):
+        shared = tuple(orjson.loads(edge.shared))
+        edges[edge.revn_a].append(GraphEdge(edge.revn_a, edge.revn_b, edge.score, shared))
+    return [NodeEdges(_node(row), tuple(edges[row.revn])) for row in rows]
+
+
+def _node(row: Row[Any]) -> GraphNode:
+    return GraphNode(row.revn, row.document_id, frozenset(orjson.loads(row.keywords)))
+
+
 class CatalogGraph:
     """The `GraphStore` over a catalog's database, which it closes with itself."""
 
@@ -157,6 +178,11 @@ class CatalogGraph:
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """See the port."""
         return await self._catalog.database.read(_digest, namespace, revn)
+
+    async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
+        """See the port."""
+        many = page_size(limit)
+        return await self._catalog.database.read(_page, namespace, after, many) if many else []
 
     async def remove(self, namespace: str, revns: list[int]) -> int:
         """See the port."""

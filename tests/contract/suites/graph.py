@@ -4,7 +4,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from libs.runtime.graph.port import GraphEdge, GraphNode, GraphStore, Neighbour, graph_digest
+from libs.runtime.graph.port import (
+    MAX_PAGE,
+    GraphEdge,
+    GraphNode,
+    GraphStore,
+    Neighbour,
+    NodeEdges,
+    graph_digest,
+)
 from tests.support.catalogs import NS, OTHER
 
 WORDS = ("pump", "seal", "bearing", "valve", "press")
@@ -82,6 +90,28 @@ class GraphStoreSuite:
     async def test_a_node_may_have_no_keywords(self, graph: GraphStore) -> None:
         await graph.write(NS, GraphNode(1, "doc-1", frozenset()), [])
         assert await graph.digest(NS, 1) == graph_digest(1, [])
+
+    async def test_pages_hold_all_of_a_namespace_each_edge_once(self, graph: GraphStore) -> None:
+        for revn in (1, 2, 3, 5):
+            await graph.write(NS, node(revn, *WORDS), [])
+        await graph.write(NS, node(4), [edge(4, 1, 0.8), edge(4, 5, 1.0), edge(2, 4)])
+        await graph.write(OTHER, node(6), [])
+        await graph.write(OTHER, node(7), [edge(6, 7)])
+        first = await graph.page(NS, 0, 2)
+        assert first == [
+            NodeEdges(node(1, *WORDS), (edge(1, 4, 0.8),)),
+            NodeEdges(node(2, *WORDS), (edge(2, 4),)),
+        ]
+        rest = await graph.page(NS, 2, 10)
+        assert rest == [
+            NodeEdges(node(3, *WORDS), ()),
+            NodeEdges(node(4), (edge(4, 5, 1.0),)),
+            NodeEdges(node(5, *WORDS), ()),
+        ]
+        assert await graph.page(NS, 5, 10) == []
+        assert await graph.page(NS, 0, 0) == []
+        assert [one.node.revn for one in await graph.page(OTHER, 0, 10)] == [6, 7]
+        assert [one.node.revn for one in await graph.page(NS, 0, MAX_PAGE + 1)] == [1, 2, 3, 4, 5]
 
     async def test_removal_takes_nodes_with_their_edges(self, graph: GraphStore) -> None:
         for revn in (1, 2):
