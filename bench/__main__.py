@@ -1,8 +1,8 @@
-"""`python -m bench [start bus parser pipeline search]`: all, or those named."""
+"""`python -m bench [start bus parser pipeline search analysis]`: all, or those named."""
 
 import sys
 
-from bench import bus, parser, pipeline, search, start
+from bench import analysis, bus, parser, pipeline, search, start
 from bench.measure import Figure, Report
 
 PARTS = {
@@ -11,6 +11,7 @@ PARTS = {
     "parser": parser.run,
     "pipeline": pipeline.run,
     "search": search.run,
+    "analysis": analysis.run,
 }
 
 
