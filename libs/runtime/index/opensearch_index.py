@@ -12,6 +12,8 @@ from libs.runtime.index.opensearch_client import address_of, connect, faults
 from libs.runtime.index.opensearch_writer import OpenSearchWriter, search
 from libs.runtime.index.places import encodable, index_tokens, to_number
 from libs.runtime.index.port import (
+    MAX_QUERY_TERMS,
+    MAX_QUERY_TOKENS,
     Digest,
     Hit,
     IndexDocument,
@@ -68,7 +70,8 @@ class OpenSearchIndex(SearchIndex):
         if limit <= 0 or not scope.revns:
             return []
         if channel == "term":
-            matching = queries.substrings(query)
+            terms = await self._rarest_terms(queries.terms_of(query), scope.namespace)
+            matching = queries.substrings(terms) if terms else None
         else:
             tokens = await self._rarest(channel, query.tokens, scope.namespace)
             matching = queries.words(channel, tokens) if tokens else None
@@ -149,16 +152,25 @@ class OpenSearchIndex(SearchIndex):
     async def _rarest(self, channel: str, tokens: list[str], namespace: str) -> list[str]:
         """The query's tokens, each once; of too many the rarest that are indexed."""
         distinct = list(dict.fromkeys(index_tokens(tokens)))
-        if len(distinct) <= queries.MAX_TOKENS:
+        if len(distinct) <= MAX_QUERY_TOKENS:
             return distinct
-        with faults(self._address):
-            answer = await self._client.termvectors(
-                index=self._chunks,
-                body=queries.rarest(channel, distinct),
-                routing=namespace,
-                ignore=404,
-            )
+        answer = await self._counts(queries.rarest(channel, distinct), namespace)
         return list(answer.get("term_vectors", {}).get(channel, {}).get("terms", {}))
+
+    async def _rarest_terms(self, terms: list[str], namespace: str) -> list[str]:
+        """The query's terms; of too many the rarest that may be in the index."""
+        if len(terms) <= MAX_QUERY_TERMS:
+            return terms
+        answer = await self._counts(queries.frequencies(terms), namespace)
+        return queries.rarest_terms(terms, answer)
+
+    async def _counts(self, body: dict[str, Any], namespace: str) -> dict[str, Any]:
+        """In how many documents of the namespace's shard terms are; empty without an index."""
+        with faults(self._address):
+            answer: dict[str, Any] = await self._client.termvectors(
+                index=self._chunks, body=body, routing=namespace, ignore=404
+            )
+        return answer
 
     async def _dimension(self, model: str) -> int | None:
         """How long the model's vectors are; None before any was written."""

@@ -1,20 +1,25 @@
 """OpenSearch queries, built from terms alone: no text ever reaches a query parser.
 
-Queries are bounded, whatever a client sends: at most `MAX_TOKENS` tokens, `MAX_TERMS` terms,
-`MAX_WINDOWS` pieces of `WINDOW` characters a term.
+Queries are bounded, whatever a client sends: at most `MAX_QUERY_TOKENS` tokens and
+`MAX_QUERY_TERMS` terms, of more the rarest, `MAX_WINDOWS` pieces of `WINDOW` characters a term.
 """
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from libs.runtime.index.opensearch_mappings import MAX_REVN
-from libs.runtime.index.port import LexicalQuery, Scope, Vectors
+from libs.runtime.index.port import (
+    MAX_QUERY_TERMS,
+    MAX_QUERY_TOKENS,
+    LexicalQuery,
+    Scope,
+    Vectors,
+)
 from libs.runtime.index.tokenizer import MAX_TERMS, fold
 
-MAX_TOKENS = 64
 MAX_HITS = 10_000
 WINDOW = 64
 MAX_WINDOWS = 4
@@ -91,26 +96,65 @@ def words(field: str, tokens: list[str]) -> Query:
 
 
 def rarest(field: str, tokens: list[str]) -> dict[str, Any]:
-    """Asks which `MAX_TOKENS` of the tokens, each once, are rarest of those in the index."""
+    """Asks which `MAX_QUERY_TOKENS` of the tokens, each once, are rarest of those in the index."""
     return {
-        "doc": {field: " ".join(tokens)},
-        "fields": [field],
+        **_statistics({field: " ".join(tokens)}, [field]),
+        "filter": {"max_num_terms": MAX_QUERY_TOKENS, "min_doc_freq": 1},
+    }
+
+
+def terms_of(query: LexicalQuery) -> list[str]:
+    """The terms of a query that can be looked for, each once; at most `MAX_TERMS`."""
+    return [t for t in dict.fromkeys(map(fold, query.terms)) if len(t) > 1][:MAX_TERMS]
+
+
+def frequencies(terms: list[str]) -> dict[str, Any]:
+    """Asks in how many documents each gram of the terms is; `rarest_terms` reads the answer."""
+    pieces = [piece for term in terms for piece in _windows(term)]
+    return _statistics({"term": pieces}, ["term", "term.pairs"])
+
+
+def rarest_terms(terms: list[str], answer: Mapping[str, Any]) -> list[str]:
+    """The `MAX_QUERY_TERMS` rarest of the terms that may be in the index, rarest first.
+
+    A term is as rare as its rarest gram; one with a gram that is nowhere is nowhere.
+    """
+    fields = answer.get("term_vectors", {})
+    pairs, triples = (fields.get(f, {}).get("terms", {}) for f in ("term.pairs", "term"))
+    found = []
+    for term in terms:
+        known = pairs if len(term) == 2 else triples
+        rarity = min(known.get(gram, {}).get("doc_freq", 0) for gram in _grams(term))
+        if rarity:
+            found.append((rarity, term))
+    found.sort(key=lambda counted: counted[0])
+    return [term for _, term in found[:MAX_QUERY_TERMS]]
+
+
+def substrings(terms: list[str]) -> Query:
+    """Documents that hold one of the terms, which have two characters or more.
+
+    A term weighs the mean rarity of its grams, ln(1 + (N - df + 0.5) / (df + 0.5)).
+    """
+    return {"bool": {"should": [_substring(term) for term in terms]}}
+
+
+def _statistics(document: dict[str, Any], fields: list[str]) -> dict[str, Any]:
+    return {
+        "doc": document,
+        "fields": fields,
         "term_statistics": True,
         "field_statistics": False,
         "positions": False,
         "offsets": False,
         "payloads": False,
-        "filter": {"max_num_terms": MAX_TOKENS, "min_doc_freq": 1},
     }
 
 
-def substrings(query: LexicalQuery) -> Query | None:
-    """Documents that hold a term of the query; None when it has none to look for.
-
-    A term weighs the mean rarity of its grams, ln(1 + (N - df + 0.5) / (df + 0.5)).
-    """
-    terms = [t for t in dict.fromkeys(map(fold, query.terms)) if len(t) > 1][:MAX_TERMS]
-    return {"bool": {"should": [_substring(term) for term in terms]}} if terms else None
+def _grams(term: str) -> list[str]:
+    if len(term) == 2:
+        return [term]
+    return [p[i : i + 3] for p in _windows(term) for i in range(len(p) - 2)]
 
 
 def _substring(text: str) -> Query:

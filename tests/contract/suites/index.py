@@ -16,6 +16,7 @@ import pytest
 from libs.contracts.artefacts.chunk import ChunkType, digest_ids
 from libs.runtime.index.port import (
     EMPTY_DIGEST,
+    MAX_QUERY_TERMS,
     Digest,
     Hit,
     IndexDocument,
@@ -424,6 +425,18 @@ class SearchIndexSuite:
         query = LexicalQuery([*words, "appl"], ["apple", *words])
         for channel in ("content", "term"):
             assert len(await index.search(channel, query, scope(1), 10)) == 3
+
+    async def test_of_too_many_terms_the_rarest_are_looked_for(self, index: SearchIndex) -> None:
+        common = [f"often{i:02d}" for i in range(MAX_QUERY_TERMS)]
+        texts = [" ".join(common)] * 5 + ["or 희귀한 word", "나 rarely"]
+        await index.write(NS, 1, [document(t, i) for i, t in enumerate(texts)])
+        query = LexicalQuery([], [*common, "nowhere", "희귀한", "rarely"])
+        hits = await index.search("term", query, scope(1), 10)
+        assert sorted(hit.order for hit in hits) == list(range(7))
+        scores = {hit.order: hit.score for hit in hits}
+        fewer = LexicalQuery([], common[: MAX_QUERY_TERMS - 2])
+        alone = await index.search("term", fewer, scope(1), 10)
+        assert scores[0] == pytest.approx(alone[0].score)
 
     # vectors
 

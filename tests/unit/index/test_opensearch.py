@@ -12,7 +12,7 @@ from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.factory import open_index
 from libs.runtime.index.opensearch_client import address_of
 from libs.runtime.index.opensearch_mappings import Identity, identity_of
-from libs.runtime.index.port import IndexDocument, LexicalQuery, Scope
+from libs.runtime.index.port import MAX_QUERY_TERMS, IndexDocument, LexicalQuery, Scope
 from tests.support.nats import free_port
 
 
@@ -65,21 +65,31 @@ def test_revisions_that_no_index_can_hold_are_in_no_query() -> None:
 
 def test_long_terms_are_looked_for_by_bounded_pieces() -> None:
     text = "".join(chr(ord("a") + i % 23) for i in range(100_000))
-    query = queries.substrings(LexicalQuery([], [text]))
-    assert query is not None
-    phrases = query["bool"]["should"][0]["bool"]["must"]
+    phrases = queries.substrings([text])["bool"]["should"][0]["bool"]["must"]
     pieces = [phrase["match_phrase"]["term"]["query"] for phrase in phrases]
     assert 1 <= len(pieces) <= queries.MAX_WINDOWS
     assert all(len(piece) == queries.WINDOW and piece in text for piece in pieces)
 
 
 def test_terms_are_few_folded_and_of_two_characters_or_more() -> None:
-    assert queries.substrings(LexicalQuery([], ["x", ""])) is None
-    query = queries.substrings(LexicalQuery([], ["ＡＢ", "ab", *(f"t{i}" for i in range(99))]))
-    assert query is not None
-    should = query["bool"]["should"]
+    assert queries.terms_of(LexicalQuery([], ["x", ""])) == []
+    terms = queries.terms_of(LexicalQuery([], ["ＡＢ", "ab", *(f"t{i}" for i in range(99))]))
+    assert terms[0] == "ab"
+    assert len(terms) == len(set(terms)) == queries.MAX_TERMS
+    should = queries.substrings(terms)["bool"]["should"]
     assert should[0] == {"term": {"term.pairs": {"value": "ab"}}}
-    assert len(should) == queries.MAX_TERMS
+
+
+def test_of_many_terms_the_rarest_that_may_be_there_are_kept() -> None:
+    terms = [f"q{i:02d}" for i in range(20)]
+    counts = {f"q{i:02d}": {"doc_freq": 100 - i} for i in range(20)}
+    del counts["q19"]
+    pairs = {"zz": {"doc_freq": 1}}
+    answer = {"term_vectors": {"term": {"terms": counts}, "term.pairs": {"terms": pairs}}}
+    kept = queries.rarest_terms([*terms, "zz"], answer)
+    assert kept == ["zz", *(f"q{i:02d}" for i in range(18, 3, -1))]
+    assert len(kept) == MAX_QUERY_TERMS
+    assert queries.rarest_terms(terms, {}) == []
 
 
 def test_an_id_says_what_it_was_made_of() -> None:
