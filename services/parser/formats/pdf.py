@@ -11,7 +11,7 @@ from services.parser.formats.ocr import Reader, as_jpeg, is_blank
 from services.parser.formats.pdf_attached import pdf_attachments
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_contents import take_contents
-from services.parser.formats.pdf_furniture import split_furniture
+from services.parser.formats.pdf_furniture import sides, split_furniture
 from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
 from services.parser.formats.pdf_page import Area, Page, Segment, Table
@@ -144,8 +144,9 @@ def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, pag
 
 
 def _edge(rows: Rows, page: Page, kind: str, segments: Sequence[Segment]) -> None:
-    for line in to_lines(segments):
-        rows.add(kind, line.text, page=page.number, boxes=[box(page, line)])  # type: ignore[arg-type]
+    for side in sides(segments):
+        for line in to_lines(side):
+            rows.add(kind, line.text, page=page.number, boxes=[box(page, line)])  # type: ignore[arg-type]
 
 
 def _aside(rows: Rows, page: Page) -> None:

@@ -187,8 +187,9 @@ def _starts_block(
 
 
 def _is_continued_script(before: Line, line: Line) -> bool:
-    """A line of one or two signs, such as a footnote mark, is no change of size."""
-    return min(len(before.text), len(line.text)) <= 2
+    """A line of one or two small signs, such as a footnote mark, is no change of size."""
+    script, text = sorted((before, line), key=lambda x: len(x.text))
+    return len(script.text) <= 2 and script.em < text.em
 
 
 def _begins_item(group: list[Line], before: Line, line: Line, marker: str, right: float) -> bool:
@@ -216,6 +217,11 @@ def _block(lines: list[Line]) -> Block:
         2 * bold > total,
         item[0] if item else None,
     )
+
+
+def merged(block: Block, following: Block) -> Block:
+    """Both as one block."""
+    return _block([*block.lines, *following.lines])
 
 
 def join_lines(texts: Sequence[str]) -> str:

@@ -24,6 +24,10 @@ GAP = 0.8
 """White space below (above) a running head (foot), in ems of it."""
 FAR = 2.5
 """White space, in ems, that sets a page number apart from the title on its line."""
+PARTED = 10.0
+"""White space, in ems, between the two sides of a head."""
+GUTTER = 0.7
+"""White space, in ems, that parts the text below into columns."""
 LISTED = 5
 """Numbers that end at one right edge from which they are a column."""
 RUN = 2
@@ -44,7 +48,7 @@ def split_furniture(
     repeats: Counter[tuple[str, int, bool]] = Counter()
     for page in pages:
         repeats.update({_key(page, s, top) for s, top in _banded(page)})
-    single = {p.number: _numbered_lines(p) for p in pages}
+    single = {p.number: _numbered_lines(p) | _parted_line(p) for p in pages}
     runs = _runs(pages)
     needed = max(MIN_REPEATS, min(len(pages) // 8, 12))
     heads: dict[int, list[Segment]] = {}
@@ -66,6 +70,17 @@ def split_furniture(
         if taken:
             page.segments = [s for s in page.segments if id(s) not in taken]
     return heads, feet
+
+
+def sides(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """A head of several lines whose two sides are far from each other, as both; else it whole."""
+    em = max((s.em for s in segments), default=0.0)
+    left, right = _widest_gap(segments) if segments else (0.0, 0.0)
+    parts = [[s for s in segments if s.x1 <= left], [s for s in segments if s.x0 >= right]]
+    lines = [len({round(s.y1 / em) for s in part}) for part in parts] if em else [0]
+    if right - left < PARTED * em or max(lines) < 2:
+        return [list(segments)]
+    return parts
 
 
 def _banded(page: Page) -> list[tuple[Segment, bool]]:
@@ -112,6 +127,41 @@ def _is_listed(page: Page, number: Segment) -> bool:
 
 def _is_number(segment: Segment) -> bool:
     return _PAGE_NUMBER.fullmatch(segment.text) is not None
+
+
+def _parted_line(page: Page) -> set[int]:
+    """Segments at the top of the page that stand at both of its sides, set apart from the text:
+    a letterhead, two logos, the name of a series and of a chapter.
+
+    Where the text below is parted at the same place, they head its columns.
+    """
+    banded = [s for s, top in _banded(page) if top]
+    if not banded:
+        return set()
+    left, right = _widest_gap(banded)
+    em = max(s.em for s in banded)
+    if right - left < PARTED * em:
+        return set()
+    bottom = max(s.y1 for s in banded)
+    below = [s for s in page.segments if s.y0 > bottom - em / 2 and s not in banded]
+    first = min((s.y0 for s in below), default=bottom)
+    if not below or first - bottom < GAP * em or any(t < bottom for t, _, _ in page.vertical):
+        return set()
+    next_line = [s for s in below if s.y0 < first + em / 2]
+    inner, outer = _widest_gap(next_line)
+    columns = outer - inner >= GUTTER * em and left <= outer and inner <= right
+    return set() if columns else {id(s) for s in banded}
+
+
+def _widest_gap(segments: Sequence[Segment]) -> tuple[float, float]:
+    """The widest interval of x between segments that none of them covers; empty for none."""
+    ordered = sorted(segments, key=lambda s: s.x0)
+    reach, widest = ordered[0].x1, (0.0, 0.0)
+    for segment in ordered[1:]:
+        if segment.x0 - reach > widest[1] - widest[0]:
+            widest = (reach, segment.x0)
+        reach = max(reach, segment.x1)
+    return widest
 
 
 def _ends_in_page(line: Sequence[Segment]) -> bool:

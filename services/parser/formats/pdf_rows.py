@@ -1,7 +1,7 @@
 """From laid-out blocks to rows: headings, lists, captions, footnotes, contents, furniture."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.rows import Box
@@ -14,8 +14,15 @@ from services.parser.formats.numbering import (
 )
 from services.parser.formats.pdf_blocks import Block, to_blocks, to_lines
 from services.parser.formats.pdf_contents import Contents
+from services.parser.formats.pdf_figures import Figures
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
-from services.parser.formats.pdf_titles import Place, Typography, is_heading
+from services.parser.formats.pdf_titles import (
+    MAX_BELOW,
+    Place,
+    Typography,
+    is_heading,
+    join_numerals,
+)
 from services.parser.formats.rows import Rows
 
 _FOOTNOTE = re.compile(r"(?:\[?[0-9]{1,3}[\])]?|[*†‡§¶]{1,3}|주\s?[0-9]{0,2}\)?)\s*\S")
@@ -31,21 +38,33 @@ class PageWriter:
 
     def write(self, page: Page, groups: Sequence[Sequence[Area]]) -> None:
         """Rows of the groups in order."""
+        figures = Figures.of(page)
+        runs = [run for run in self._runs(groups) if run]
+        for run, following in zip(runs, [*runs[1:], None], strict=False):
+            if isinstance(run, list):
+                self._text(page, run, following, figures)
+            elif isinstance(run, Table):
+                self.table(page, run)
+            elif isinstance(run, Picture):
+                self.picture(page, run)
+            elif isinstance(run, Contents):
+                self.contents(page, run)
+
+    def _runs(self, groups: Sequence[Sequence[Area]]) -> Iterator[list[Block] | Area]:
+        """The blocks of text that follow each other in a group, and what stands between."""
         for group in groups:
             run: list[Segment] = []
             for item in sorted(group, key=lambda i: (i.y0, i.x0)):
                 if isinstance(item, Segment):
                     run.append(item)
                     continue
-                self._text(page, run)
+                yield self._blocks(run)
                 run = []
-                if isinstance(item, Table):
-                    self.table(page, item)
-                elif isinstance(item, Picture):
-                    self.picture(page, item)
-                elif isinstance(item, Contents):
-                    self.contents(page, item)
-            self._text(page, run)
+                yield item
+            yield self._blocks(run)
+
+    def _blocks(self, segments: list[Segment]) -> list[Block]:
+        return join_numerals(to_blocks(to_lines(segments, run_ins=True)), self.typography)
 
     def picture(self, page: Page, picture: Picture) -> None:
         """An image row, once the picture is kept."""
@@ -78,13 +97,19 @@ class PageWriter:
                 bold=line.bold,
             )
 
-    def _text(self, page: Page, segments: list[Segment]) -> None:
-        if segments:
-            blocks = to_blocks(to_lines(segments, run_ins=True))
-            for above, block, below in zip(
-                [None, *blocks], blocks, [*blocks[1:], None], strict=False
-            ):
-                self._block(page, Place(block, above, below, page.height))
+    def _text(
+        self,
+        page: Page,
+        blocks: list[Block],
+        following: list[Block] | Area | None,
+        figures: Figures,
+    ) -> None:
+        after = following[0] if isinstance(following, list) and following else None
+        if after is not None and (not blocks or not _under(blocks[-1], after)):
+            after = None
+        for above, block, below in zip([None, *blocks], blocks, [*blocks[1:], after], strict=False):
+            over = figures.begin_below(block, MAX_BELOW * block.em)
+            self._block(page, Place(block, above, below, page.height, over))
 
     def _block(self, page: Page, place: Place) -> None:
         """One block as the row that its words and looks make it."""
@@ -120,6 +145,12 @@ class PageWriter:
         small = block.em <= 0.92 * self.typography.body
         low = block.y0 > 0.55 * page.height
         return small and low and _FOOTNOTE.match(block.text) is not None
+
+
+def _under(block: Block, following: Block) -> bool:
+    """Whether `following`, read next though in a column of its own, stands under `block`."""
+    beside = min(block.x1, following.x1) > max(block.x0, following.x0)
+    return beside and following.y0 >= block.y1 - 0.2 * block.em
 
 
 def box(page: Page, area: Area) -> Box:

@@ -16,11 +16,13 @@ from services.parser.formats.numbering import (
     list_marker,
     reads_like_heading,
 )
-from services.parser.formats.pdf_blocks import Block
+from services.parser.formats.pdf_blocks import Block, merged
 from services.parser.formats.pdf_page import Page
 
 HEADING_SIZE = 1.15
 """Text this many times the body's size may be a heading by its size alone."""
+SMALL = 0.7
+"""Bold text this many times the body's size may be a title where it stands apart."""
 MAX_HEADING = 200
 MAX_FONT_LEVELS = 6
 APART = 0.7
@@ -38,6 +40,7 @@ EDGE = 0.08
 _LETTERS = re.compile(r"[\W\d_]*(?:[^\W\d_\uac00-\ud7a3\u4e00-\u9fff](?:[\W\d_]+|$))*")
 """No letters, or single ones alone, as they stand over the parts of an index; Hangul and Han
 are often spaced out in titles."""
+_NUMERAL = re.compile(r"(?:[0-9]{1,2}|[IVX]{1,5}|[A-H])[.:]?")
 _NOT_TITLE = re.compile(r"[.,;。]$|.{70,}:$|^[^\w\s(<\[「『《【“\"]+$")
 _SMALL = re.compile(r"[^\w(<\[「『《【“\"‘']*[a-z]\S*(?:\s+\S+)?")
 """One or two words, the first in lower case: a logo, a term, a name in a program."""
@@ -108,12 +111,16 @@ class Typography:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A block with what stands above and below it in its column, on a page of this height."""
+    """A block with what stands above and below it in its column, on a page of this height.
+
+    `over_figure` says that a picture or an empty frame begins right below the block.
+    """
 
     block: Block
     above: Block | None
     below: Block | None
     height: float
+    over_figure: bool = False
 
 
 def is_heading(place: Place, typography: Typography) -> bool:
@@ -131,7 +138,7 @@ def is_heading(place: Place, typography: Typography) -> bool:
     if item is not None and is_bullet(item[0]):
         return False
     large = typography.stands_out(block)
-    bold = block.bold and not typography.bold_body and block.em >= 0.93 * typography.body
+    bold = _is_bold_title(place, typography)
     number = heading_number(text)
     if number is not None and reads_like_heading(number):
         deep = number.depth >= 2 and len(block.lines) == 1 and len(text) < 80
@@ -139,9 +146,69 @@ def is_heading(place: Place, typography: Typography) -> bool:
         return large or bold or number.strong or (deep and full) or _titled(place)
     if _NOT_TITLE.search(text):
         return large and bold and len(block.lines) <= 2 and text.endswith(".")
+    if _leads_to_title(place, typography):
+        return False
     if is_no_title(text) or (_SMALL.fullmatch(text) and not (bold and _stands_apart(place))):
         return False
     return large or bold or _titled(place)
+
+
+def join_numerals(blocks: Sequence[Block], typography: Typography) -> list[Block]:
+    """A number that stands by itself right above its title is one block with it."""
+    joined: list[Block] = []
+    for block in blocks:
+        if joined and _numbers(joined[-1], block, typography):
+            joined[-1] = merged(joined[-1], block)
+        else:
+            joined.append(block)
+    return joined
+
+
+def _numbers(number: Block, title: Block, typography: Typography) -> bool:
+    """Whether `number` is no more than a number, and `title` is set as a title below it."""
+    if len(number.lines) > 1 or len(title.lines) > 2 or len(title.text) > MAX_HEADING:
+        return False
+    strong = heading_number(number.text)
+    if not _NUMERAL.fullmatch(number.text) and (strong is None or strong.title):
+        return False
+    if not all(_is_emphatic(b, typography) for b in (number, title)):
+        return False
+    em = max(number.em, title.em)
+    near = title.y0 - number.y1 <= em and min(number.x1, title.x1) > max(number.x0, title.x0)
+    first = title.text[:1]
+    return near and first.isalpha() and not first.islower() and not _NOT_TITLE.search(title.text)
+
+
+def _is_emphatic(block: Block, typography: Typography) -> bool:
+    return typography.stands_out(block) or (block.bold and not typography.bold_body)
+
+
+def _is_bold_title(place: Place, typography: Typography) -> bool:
+    """Whether the block is bold and the body is not: in the body's size, or in a smaller one
+    where it stands apart over what it can be the title of."""
+    block, below = place.block, place.below
+    if not block.bold or typography.bold_body:
+        return False
+    if block.em >= 0.93 * typography.body:
+        return True
+    if block.em < SMALL * typography.body or _at_edge(place) or not _has_white_above(place):
+        return False
+    if below is not None and below.bold:
+        return False
+    if place.over_figure or heading_number(block.text) is not None:
+        return True
+    if below is None or not _is_near(place):
+        return False
+    return block.em >= 0.95 * below.em and (len(below.lines) > 1 or len(below.text) >= PARAGRAPH)
+
+
+def _leads_to_title(place: Place, typography: Typography) -> bool:
+    """Whether a larger title follows at once: a line above it that has no text of its own."""
+    block, below = place.block, place.below
+    if below is None or len(below.lines) > 3 or len(below.text) > MAX_HEADING:
+        return False
+    larger = below.em >= HEADING_SIZE * block.em and typography.stands_out(below)
+    return larger and below.y0 - block.y1 <= APART * below.em and below.bold >= block.bold
 
 
 def is_no_title(text: str) -> bool:
@@ -162,7 +229,7 @@ def _titled(place: Place) -> bool:
     block, below = place.block, place.below
     if below is None or len(block.lines) > 1 or len(below.text) < PARAGRAPH:
         return False
-    if block.y1 < EDGE * place.height or block.y0 > (1 - EDGE) * place.height:
+    if _at_edge(place):
         return False
     if block.em < 0.95 * below.em or len(block.text.split()) > MAX_WORDS:
         return False
@@ -173,10 +240,24 @@ def _titled(place: Place) -> bool:
 
 def _stands_apart(place: Place) -> bool:
     """Whether there is white space above the block, and text near below it."""
-    block, above, below = place.block, place.above, place.below
-    space = block.y0 - above.y1 if above is not None else block.em
-    near = below is not None and below.y0 - block.y1 <= MAX_BELOW * block.em
-    return near and space >= APART * block.em
+    return _is_near(place) and _has_white_above(place)
+
+
+def _is_near(place: Place) -> bool:
+    """Whether what stands below begins near the block."""
+    block, below = place.block, place.below
+    return below is not None and below.y0 - block.y1 <= MAX_BELOW * block.em
+
+
+def _has_white_above(place: Place) -> bool:
+    block, above = place.block, place.above
+    return above is None or block.y0 - above.y1 >= APART * block.em
+
+
+def _at_edge(place: Place) -> bool:
+    """Whether the block stands where heads and feet do."""
+    top, bottom = EDGE * place.height, (1 - EDGE) * place.height
+    return place.block.y1 < top or place.block.y0 > bottom
 
 
 def _cased_like_a_title(text: str) -> bool:
