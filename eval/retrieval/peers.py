@@ -21,7 +21,7 @@ def rank_with_bm25s(passages: Sequence[Passage], cases: Sequence[Case]) -> Ranki
     """The first passages of each case."""
     import bm25s
 
-    retriever = bm25s.BM25(method="lucene", k1=K1, b=B)
+    retriever = bm25s.BM25(method="lucene", k1=K1, b=B)  # type: ignore[no-untyped-call]
     retriever.index([_tokens(p) for p in passages], show_progress=False)
     asked = [tokenize(case.query) or [""] for case in cases]
     k = min(DEPTH, len(passages))

@@ -31,6 +31,8 @@ from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
 from libs.contracts.artefacts import DocNav
 from libs.contracts.events import DeadLetter
+from libs.contracts.trace import Trace
+from libs.contracts.trace.redaction import Redaction
 
 T = TypeVar("T")
 
@@ -195,6 +197,11 @@ class AsyncClient:
         """Evidence for a query."""
         request = SearchRequest(query=query) if isinstance(query, str) else query
         return await self._send(calls.search(self.namespace, request))
+
+    async def trace(self, run_id: str, *, redact: Redaction | None = None) -> Trace:
+        """What was done to answer a query, for the key that asked it; stored moments after the
+        answer, until then not found."""
+        return await self._send(calls.trace(self.namespace, run_id, redact))
 
     async def verify(self, request: VerifyRequest) -> VerifyAnswer:
         """Whether a citation still says what it said."""

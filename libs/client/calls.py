@@ -35,6 +35,8 @@ from libs.contracts.api.search import (
 from libs.contracts.artefacts import DocNav
 from libs.contracts.events import DeadLetter
 from libs.contracts.faults import Code, Who
+from libs.contracts.trace import Trace
+from libs.contracts.trace.redaction import Redaction
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -192,6 +194,12 @@ def search(namespace: str, request: SearchRequest) -> Call[SearchResponse]:
     """Evidence for a query."""
     body = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return Call("POST", _space(namespace, "search"), _model(SearchResponse), json=body)
+
+
+def trace(namespace: str, run_id: str, redact: Redaction | None) -> Call[Trace]:
+    """What was done to answer a query."""
+    path = _space(namespace, "runs", run_id, "trace")
+    return Call("GET", path, _model(Trace), _given(redact=redact))
 
 
 def verify(namespace: str, request: VerifyRequest) -> Call[VerifyAnswer]:

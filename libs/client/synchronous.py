@@ -31,6 +31,8 @@ from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
 from libs.contracts.artefacts import DocNav
 from libs.contracts.events import DeadLetter
+from libs.contracts.trace import Trace
+from libs.contracts.trace.redaction import Redaction
 
 T = TypeVar("T")
 
@@ -193,6 +195,11 @@ class Client:
         """Evidence for a query."""
         request = SearchRequest(query=query) if isinstance(query, str) else query
         return self._send(calls.search(self.namespace, request))
+
+    def trace(self, run_id: str, *, redact: Redaction | None = None) -> Trace:
+        """What was done to answer a query, for the key that asked it; stored moments after the
+        answer, until then not found."""
+        return self._send(calls.trace(self.namespace, run_id, redact))
 
     def verify(self, request: VerifyRequest) -> VerifyAnswer:
         """Whether a citation still says what it said."""

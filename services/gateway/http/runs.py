@@ -1,19 +1,25 @@
 """Runs and their traces: the append-only record of queries."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse, Response
 
 from libs.contracts.base import Contract
+from libs.contracts.trace.redaction import Redaction
+from libs.contracts.trace.redaction import redact as redacted
 from libs.contracts.trace.v1 import Trace
 from libs.runtime.catalog.runs import RunRecord
 from services.gateway.deps import Deps
-from services.gateway.http.errors import invalid, not_found
+from services.gateway.http.errors import not_found
 from services.gateway.http.guard import Caller, GuardedRoute, Principal, needs
 from services.gateway.http.params import DepsDep, Id, Namespaced, reply
 
 router = APIRouter(prefix="/v1/namespaces/{ns}/runs", tags=["search"], route_class=GuardedRoute)
+Redact = Annotated[
+    Redaction | None,
+    Query(description="`doc_ids` masks document ids, `all` also names and texts"),
+]
 
 
 class RunView(Contract):
@@ -51,12 +57,12 @@ async def get_run(ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep) -> 
 
 @router.get("/{run_id}/trace", response_model=Trace, openapi_extra=needs("reader"))
 async def get_trace(
-    request: Request, ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep
+    ns: Namespaced, run_id: Id, caller: Caller, deps: DepsDep, redact: Redact = None
 ) -> Response:
-    """The trace of a run, schema version 1, whole, for the key that asked."""
-    if "redact" in request.query_params:
-        raise invalid("redact: this version shows traces whole, to their own key alone")
-    return JSONResponse((await _own(deps, ns, run_id, caller)).trace)
+    """The trace of a run, schema version 1, for the key that asked: whole, or without the
+    names, texts and document ids in it, so that it may be passed on."""
+    trace = (await _own(deps, ns, run_id, caller)).trace
+    return JSONResponse(trace if redact is None else redacted(trace, redact))
 
 
 async def _own(deps: Deps, namespace: str, run_id: str, caller: Principal) -> RunRecord:

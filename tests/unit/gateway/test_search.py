@@ -102,7 +102,7 @@ async def test_a_run_and_its_trace_are_shown_to_their_own_key_alone(world: World
         key_id = next(iter(world.keys.records))
         run = RunRecord(
             "run-1", "acme", key_id, "classic", "ok", False, 7, 3.5, None, [{"kind": "retrieve"}],
-            {"schema_version": 1}, now(),
+            {"schema_version": 1, "query_rewrite": {"original_query": "the secret"}}, now(),
         )  # fmt: skip
 
         async def get(namespace: str, run_id: str) -> RunRecord | None:
@@ -112,11 +112,19 @@ async def test_a_run_and_its_trace_are_shown_to_their_own_key_alone(world: World
         shown = await mine.get(f"{SPACE}/runs/run-1")
         trace = await mine.get(f"{SPACE}/runs/run-1/trace")
         redacted = await mine.get(f"{SPACE}/runs/run-1/trace", params={"redact": "all"})
-        foreign = [(await other.get(f"{SPACE}/runs/run-1{p}")).status_code for p in ("", "/trace")]
+        unknown = await mine.get(f"{SPACE}/runs/run-1/trace", params={"redact": "some"})
+        foreign = [
+            (await other.get(f"{SPACE}/runs/run-1{p}")).status_code
+            for p in ("", "/trace", "/trace?redact=all")
+        ]
     assert shown.json()["steps"] == [{"kind": "retrieve"}]
-    assert trace.json() == {"schema_version": 1}
-    assert foreign == [404, 404]
-    assert redacted.status_code == 422
+    assert trace.json()["query_rewrite"] == {"original_query": "the secret"}
+    assert redacted.json() == {
+        "schema_version": 1,
+        "query_rewrite": {"original_query": "<redacted>"},
+    }
+    assert (unknown.status_code, unknown.json()["code"]) == (422, "invalid_request")
+    assert foreign == [404, 404, 404]
 
 
 async def test_verify_asks_the_catalog(world: World) -> None:
