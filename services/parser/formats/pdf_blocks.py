@@ -61,29 +61,61 @@ def to_lines(segments: Sequence[Segment], *, run_ins: bool = False) -> list[Line
 
     With `run_ins`, a bold run set apart from the running text behind it is a line of its own.
     """
-    rows: list[list[Segment]] = []
+    rows: list[_Row] = []
     for segment in sorted(segments, key=lambda s: ((s.y0 + s.y1) / 2, s.x0)):
-        middle = (segment.y0 + segment.y1) / 2
-        for row in reversed(rows[-3:]):
-            base = max(row, key=lambda s: s.em)
-            tall = max(base.y1 - base.y0, 1.0)
-            reach = 0.5 if segment.em < 0.8 * base.em else 0.35
-            if abs(middle - (base.y0 + base.y1) / 2) < reach * tall and not any(
-                min(s.x1, segment.x1) - max(s.x0, segment.x0) > 0.5 * segment.em for s in row
-            ):
-                row.append(segment)
+        for row in rows[:-4:-1]:
+            if row.takes(segment):
+                row.add(segment)
                 break
         else:
-            rows.append([segment])
-    lines = [part for row in rows for part in (_run_in(row) if run_ins else [_line(row)])]
+            rows.append(_Row(segment))
+    lines = [
+        part
+        for row in rows
+        for part in (_run_in(row.segments) if run_ins else [_line(row.segments)])
+    ]
     lines.sort(key=lambda line: (line.y0 + line.y1) / 2)
     return lines
 
 
+class _Row:
+    """Segments on one height; the largest of them sets the height and how far it reaches."""
+
+    __slots__ = ("em", "middle", "segments", "tall")
+
+    def __init__(self, first: Segment) -> None:
+        self.segments = [first]
+        self._follow(first)
+
+    def takes(self, segment: Segment) -> bool:
+        """Whether the segment stands on this height, and on none of the row's segments."""
+        reach = 0.5 if segment.em < 0.8 * self.em else 0.35
+        if abs((segment.y0 + segment.y1) / 2 - self.middle) >= reach * self.tall:
+            return False
+        x0, x1, most = segment.x0, segment.x1, 0.5 * segment.em
+        for other in self.segments:
+            left = x0 if x0 > other.x0 else other.x0
+            right = x1 if x1 < other.x1 else other.x1
+            if right - left > most:
+                return False
+        return True
+
+    def add(self, segment: Segment) -> None:
+        """Take the segment in."""
+        self.segments.append(segment)
+        if segment.em > self.em:
+            self._follow(segment)
+
+    def _follow(self, base: Segment) -> None:
+        self.em, self.middle = base.em, (base.y0 + base.y1) / 2
+        self.tall = max(base.y1 - base.y0, 1.0)
+
+
 def _run_in(row: list[Segment]) -> list[Line]:
     """The row as one line, or as the title that runs in at its start and the text after it."""
-    row.sort(key=lambda s: s.x0)
     whole = _line(row)
+    if len(row) == 1:
+        return [whole]
     cut = next((i for i, s in enumerate(row) if not s.bold), 0)
     if not cut or any(s.bold for s in row[cut:]):
         return [whole]
@@ -100,25 +132,36 @@ def _run_in(row: list[Segment]) -> list[Line]:
 
 
 def _line(row: list[Segment]) -> Line:
+    before = row[0]
+    if len(row) == 1:
+        x0, y0, x1, y1 = before.x0, before.y0, before.x1, before.y1
+        return Line(x0, y0, x1, y1, before.text.strip(), before.em, before.bold)
     row.sort(key=lambda s: s.x0)
-    text = row[0].text
-    for before, segment in itertools.pairwise(row):
-        gap = segment.x0 - before.x1
-        em = min(before.em, segment.em)
-        text += (" " if gap > 0.12 * em else "") + segment.text
+    before = longest = row[0]
+    y0, x1, y1 = before.y0, before.x1, before.y1
+    parts = [before.text]
+    for segment in row[1:]:
+        em = before.em if before.em < segment.em else segment.em
+        if segment.x0 - before.x1 > 0.12 * em:
+            parts.append(" ")
+        parts.append(segment.text)
+        if len(segment.text) > len(longest.text):
+            longest = segment
+        y0 = segment.y0 if segment.y0 < y0 else y0
+        x1 = segment.x1 if segment.x1 > x1 else x1
+        y1 = segment.y1 if segment.y1 > y1 else y1
+        before = segment
+    return Line(row[0].x0, y0, x1, y1, "".join(parts).strip(), longest.em, _is_bold(row))
+
+
+def _is_bold(row: Sequence[Segment]) -> bool:
+    """Whether nearly all words of the segments are bold; signs and figures count for nothing."""
+    bold = [s for s in row if s.bold]
+    if len(bold) in (0, len(row)):
+        return bool(bold)
     worded = [s for s in row if any(c.isalpha() for c in s.text)] or row
     total = sum(len(s.text) for s in worded)
-    bold = sum(len(s.text) for s in worded if s.bold)
-    em = max(row, key=lambda s: len(s.text)).em
-    return Line(
-        min(s.x0 for s in row),
-        min(s.y0 for s in row),
-        max(s.x1 for s in row),
-        max(s.y1 for s in row),
-        text.strip(),
-        em,
-        bold >= BOLD * total,
-    )
+    return sum(len(s.text) for s in worded if s.bold) >= BOLD * total
 
 
 def to_blocks(lines: Sequence[Line]) -> list[Block]:

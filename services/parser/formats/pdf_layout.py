@@ -29,12 +29,14 @@ def reading_order(items: Sequence[Area]) -> list[list[Area]]:
     return _order(sorted(items, key=lambda i: (i.y0, i.x0)), em, 0)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Strip:
-    """Items between two white gaps that run through the whole region."""
+    """Items between two white gaps that run through the whole region, from `x0` to `x1`."""
 
     items: list[Area]
     gaps: list[tuple[float, float]]
+    x0: float
+    x1: float
 
 
 def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
@@ -110,25 +112,29 @@ def _strips(items: list[Area], em: float) -> list[_Strip]:
     bottom = float("-inf")
     for item in items:
         if current and item.y0 > bottom - 0.1 * em:
-            strips.append(_Strip(current, _gaps(current, left, right, em)))
+            strips.append(_strip(current, left, right, MIN_GUTTER * em))
             current = []
         current.append(item)
-        bottom = max(bottom, item.y1)
-    strips.append(_Strip(current, _gaps(current, left, right, em)))
+        if item.y1 > bottom:
+            bottom = item.y1
+    strips.append(_strip(current, left, right, MIN_GUTTER * em))
     return strips
 
 
-def _gaps(items: Sequence[Area], left: float, right: float, em: float) -> list[tuple[float, float]]:
-    """Intervals of x inside the region that none of the items covers."""
+def _strip(items: list[Area], left: float, right: float, least: float) -> _Strip:
+    """The strip with the intervals of x, inside the region and as wide as `least`, that none of
+    the items covers."""
     gaps: list[tuple[float, float]] = []
+    spans = sorted([(i.x0, i.x1) for i in items])
     reach = left
-    for x0, x1 in sorted((i.x0, i.x1) for i in items):
-        if x0 - reach >= MIN_GUTTER * em:
+    for x0, x1 in spans:
+        if x0 - reach >= least:
             gaps.append((reach, x0))
-        reach = max(reach, x1)
-    if right - reach >= MIN_GUTTER * em:
+        if x1 > reach:
+            reach = x1
+    if right - reach >= least:
         gaps.append((reach, right))
-    return gaps
+    return _Strip(items, gaps, spans[0][0], reach)
 
 
 def _band(
@@ -139,15 +145,18 @@ def _band(
     best: tuple[list[Area], tuple[float, float] | None, int] = (first.items, None, start + 1)
     for gap in first.gaps:
         gutter = gap
-        band = list(first.items)
         end = start + 1
         while end < len(strips):
             common = _common(gutter, strips[end].gaps, em)
             if common is None:
                 break
             gutter = common
-            band += strips[end].items
             end += 1
+        low, high = gutter
+        shared = strips[start:end]
+        if not any(s.x0 <= low for s in shared) or not any(s.x1 >= high for s in shared):
+            continue
+        band = [item for strip in shared for item in strip.items]
         if _two_columns(band, gutter, em) and len(band) > len(best[0] if best[1] else ()):
             best = (band, gutter, end)
     return best
@@ -156,9 +165,11 @@ def _band(
 def _common(
     gutter: tuple[float, float], gaps: list[tuple[float, float]], em: float
 ) -> tuple[float, float] | None:
-    for gap in gaps:
-        low, high = max(gutter[0], gap[0]), min(gutter[1], gap[1])
-        if high - low >= MIN_GUTTER * em:
+    left, right = gutter
+    least = MIN_GUTTER * em
+    for start, end in gaps:
+        low, high = left if left > start else start, right if right < end else end
+        if high - low >= least:
             return (low, high)
     return None
 
@@ -166,8 +177,10 @@ def _common(
 def _two_columns(band: Sequence[Area], gutter: tuple[float, float], em: float) -> bool:
     """Lines on both sides, standing beside each other, and not a list of label and value."""
     middle = (gutter[0] + gutter[1]) / 2
-    left = [i for i in band if (i.x0 + i.x1) / 2 < middle]
-    right = [i for i in band if (i.x0 + i.x1) / 2 >= middle]
+    left: list[Area] = []
+    right: list[Area] = []
+    for item in band:
+        (left if (item.x0 + item.x1) / 2 < middle else right).append(item)
     texts = all(isinstance(i, Segment) for i in band)
     if min(len(left), len(right)) < (2 if texts else 1):
         return False
