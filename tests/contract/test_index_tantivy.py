@@ -209,13 +209,13 @@ async def test_a_term_that_only_seems_to_be_everywhere_is_bounded(
     index: TantivyIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_at: list[object] = []
-    read = lexical_reader.read
+    read = lexical_reader.stored_text
 
     def counted(stored: object) -> object:
         looked_at.append(stored)
         return read(stored)
 
-    monkeypatch.setattr(lexical_reader, "read", counted)
+    monkeypatch.setattr(lexical_reader, "stored_text", counted)
     monkeypatch.setattr(lexical_reader, "MAX_READ", 20)
     texts = ["abcx bcd"] * 100 + ["abcd"]
     await index.write(NS, 1, [document(t, i) for i, t in enumerate(texts)])

@@ -5,11 +5,12 @@ import threading
 from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, cast
 
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from libs.contracts.artefacts.chunk import ChunkType, digest_ids
 from libs.contracts.faults import Code, WorldFault
@@ -23,7 +24,13 @@ from libs.runtime.index.port import (
     LexicalQuery,
     Scope,
 )
-from libs.runtime.index.schema import CHUNK_TYPES, open_folder, read, tenant
+from libs.runtime.index.schema import (
+    CHUNK_TYPES,
+    open_folder,
+    stored_chunk_id,
+    stored_text,
+    tenant,
+)
 
 MAX_READ = 1_000
 MAX_TIED = 2_048
@@ -32,7 +39,6 @@ _FIRST_WINDOW = 64
 _OVERFETCH = 4
 _GROWTH = 8
 _TIE = 2e-6
-_BY_RANK = itemgetter(0, 1)
 
 
 class Candidate(NamedTuple):
@@ -43,10 +49,26 @@ class Candidate(NamedTuple):
     address: tantivy.DocAddress
 
 
+class _Fetched(NamedTuple):
+    """Documents in the engine's order, as columns; `minus_scores` of ties are equal."""
+
+    minus_scores: NDArray[np.float64]
+    places: NDArray[np.int64]
+    addresses: list[tantivy.DocAddress]
+
+    def best_first(self, rows: NDArray[np.intp]) -> Iterator[Candidate]:
+        """These rows by falling score, ties by place."""
+        order = rows[np.lexsort((self.places[rows], self.minus_scores[rows]))]
+        scores, places = self.minus_scores[order].tolist(), self.places[order].tolist()
+        return map(Candidate, scores, places, [self.addresses[row] for row in order.tolist()])
+
+
 @dataclass(frozen=True)
 class _View:
-    """One state of the index; everything in a call is read from the same one."""
+    """One state of the index, of which `meta` is the description; everything in a call is
+    read from the same one."""
 
+    meta: bytes
     schema: tantivy.Schema
     searcher: tantivy.Searcher
 
@@ -57,6 +79,7 @@ class LexicalReader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._index: tantivy.Index | None = None
+        self._seen: _View | None = None
         self._opening = threading.Lock()
 
     def search(
@@ -97,18 +120,29 @@ class LexicalReader:
         }
 
     def _view(self) -> _View | None:
+        """The index as it is now: another one only when its description, which every commit
+        replaces, is another."""
         try:
             with self._opening:
-                if self._index is None:
-                    if not (self._path / "meta.json").exists():
-                        return None
-                    self._index = open_folder(self._path, create=False)
-            self._index.reload()
-            return _View(self._index.schema, self._index.searcher())
+                meta = self._description()
+                if meta is None:
+                    return None
+                if self._seen is None or self._seen.meta != meta:
+                    if self._index is None:
+                        self._index = open_folder(self._path, create=False)
+                    self._index.reload()
+                    self._seen = _View(meta, self._index.schema, self._index.searcher())
+                return self._seen
         except (OSError, ValueError) as error:
             raise WorldFault(
                 Code.STORE_AWAY, f"the search index in {self._path} cannot be read"
             ) from error
+
+    def _description(self) -> bytes | None:
+        try:
+            return (self._path / "meta.json").read_bytes()
+        except FileNotFoundError:
+            return None
 
 
 def _revision(view: _View, namespace: str, revn: int) -> list[tantivy.DocAddress]:
@@ -124,7 +158,7 @@ def _numbers(
 def _chunk_ids(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) -> list[str]:
     tags, *parts = (_numbers(searcher, f, addresses) for f in (identity.TAG, *identity.HASH))
     return [
-        identity.from_columns(tag, hashed) or read(searcher.doc(address)).chunk_id
+        identity.from_columns(tag, hashed) or stored_chunk_id(searcher.doc(address))
         for tag, hashed, address in zip(tags, zip(*parts, strict=True), addresses, strict=True)
     ]
 
@@ -139,16 +173,23 @@ def _search_terms(view: _View, query: LexicalQuery, scope: Scope, limit: int) ->
     if not terms:
         return []
     matching = queries.candidates(view.schema, terms)
-    best: list[tuple[float, int, str]] = []
+    weights = [(term.text, term.weight) for term in terms]
+    best: list[tuple[float, int, tantivy.Document]] = []
     ranked = _ranked(view, matching, scope, limit, constant=len(terms) == 1)
     for candidate in itertools.islice(ranked, limit + MAX_READ):
         if len(best) >= limit and best[limit - 1][:2] <= candidate[:2]:
             break
-        stored = read(view.searcher.doc(candidate.address))
-        score = sum(term.weight for term in terms if term.text in stored.text)
+        stored = view.searcher.doc(candidate.address)
+        text, score = stored_text(stored), 0
+        for wanted, weight in weights:
+            if wanted in text:
+                score += weight
         if score:
-            insort(best, (-score, candidate.place, stored.chunk_id))
-    return [Hit(*to_place(place), chunk, -minus / 16) for minus, place, chunk in best[:limit]]
+            insort(best, (-score, candidate.place, stored))
+    return [
+        Hit(*to_place(place), stored_chunk_id(stored), -minus / 16)
+        for minus, place, stored in best[:limit]
+    ]
 
 
 def _ranked(
@@ -165,7 +206,7 @@ def _ranked(
     the same: then the engine orders by place.
     """
     searcher = view.searcher
-    exact = len(scope.revns) <= _SMALL_SCOPE
+    exact = len(scope.revns) <= _SMALL_SCOPE and not queries.covers(searcher, scope)
     window = max(_FIRST_WINDOW, limit * _OVERFETCH)
     seen: set[int] = set()
     while searcher.num_docs:
@@ -173,13 +214,13 @@ def _ranked(
         if exact or not queries.prevails(searcher, scope):
             bounded = queries.within(view.schema, query, scope, revns=exact)
         fetched = _fetch(searcher, bounded, min(window, searcher.num_docs), constant=constant)
-        exhausted = len(fetched) < window
-        inside = fetched if exact else _inside(searcher, fetched, scope)
+        exhausted = len(fetched.addresses) < window
+        inside = np.arange(len(fetched.addresses)) if exact else _inside(searcher, fetched, scope)
         whole_ties = not exact or window <= MAX_TIED
         if not exhausted and not constant and whole_ties:
-            last = fetched[-1].minus_score
-            inside = [c for c in inside if c.minus_score < last]
-        for candidate in sorted(inside, key=_BY_RANK):
+            scores = fetched.minus_scores
+            inside = inside[scores[inside] < scores[-1]]
+        for candidate in fetched.best_first(inside):
             if candidate.place not in seen:
                 seen.add(candidate.place)
                 yield candidate
@@ -189,41 +230,34 @@ def _ranked(
         window *= _GROWTH
 
 
-def _inside(searcher: tantivy.Searcher, fetched: list[Candidate], scope: Scope) -> list[Candidate]:
-    """Those of the scope's namespace and revisions."""
-    owner = tenant(scope.namespace)
-    owners = _numbers(searcher, "tenant", [c.address for c in fetched])
-    return [
-        candidate
-        for candidate, of in zip(fetched, owners, strict=True)
-        if of == owner and candidate.place >> ORDER_BITS in scope.revns
-    ]
+def _inside(searcher: tantivy.Searcher, fetched: _Fetched, scope: Scope) -> NDArray[np.intp]:
+    """The rows of the scope's namespace and revisions."""
+    owner, revns = tenant(scope.namespace), scope.revns
+    owners = _numbers(searcher, "tenant", fetched.addresses)
+    of = (fetched.places >> ORDER_BITS).tolist()
+    rows = [row for row, revn in enumerate(of) if revn in revns and owners[row] == owner]
+    return np.array(rows, np.intp)
 
 
 def _fetch(
     searcher: tantivy.Searcher, query: tantivy.Query, window: int, *, constant: bool
-) -> list[Candidate]:
+) -> _Fetched:
     """The first `window` matches in the engine's order."""
     if constant:
         hits = searcher.search(
             query, window, count=False, order_by_field="place", order=tantivy.Order.Asc
         ).hits
-        return [Candidate(0.0, place, address) for place, address in hits]
+        ordered = np.array([place for place, _ in hits], np.int64)
+        return _Fetched(np.zeros(len(hits)), ordered, [address for _, address in hits])
     hits = searcher.search(query, window, count=False).hits
     addresses = [address for _, address in hits]
-    places = _numbers(searcher, "place", addresses)
-    scores = _tied([score for score, _ in hits])
-    return list(map(Candidate, scores, places, addresses))
+    places = np.array(_numbers(searcher, "place", addresses), np.int64)
+    return _Fetched(-_tied(np.array([score for score, _ in hits])), places, addresses)
 
 
-def _tied(falling: list[float]) -> list[float]:
-    """Falling scores, negated, with true ties: sums that differ only in the last bits of
-    the engine's 32 become the highest of them."""
-    tied: list[float] = []
-    previous = lead = float("inf")
-    for score in falling:
-        if score < previous * (1 - _TIE):
-            lead = score
-        tied.append(-lead)
-        previous = score
-    return tied
+def _tied(falling: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Falling scores with true ties: sums that differ only in the last bits of the engine's
+    32 become the highest of them."""
+    leading = np.arange(len(falling))
+    leading[1:][falling[1:] >= falling[:-1] * (1 - _TIE)] = 0
+    return falling[np.maximum.accumulate(leading)]

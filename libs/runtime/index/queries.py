@@ -102,6 +102,12 @@ def prevails(searcher: tantivy.Searcher, scope: Scope) -> bool:
     return scope.chunk_types is None and own * 2 >= searcher.num_docs
 
 
+def covers(searcher: tantivy.Searcher, scope: Scope) -> bool:
+    """Whether most of what the index holds is of the scope's revisions."""
+    keys = (revision_key(scope.namespace, revn) for revn in scope.revns)
+    return sum(searcher.doc_freq("revision", key) for key in keys) * 2 >= searcher.num_docs
+
+
 def revision(schema: tantivy.Schema, namespace: str, revn: int) -> tantivy.Query:
     """Every document of one revision."""
     return tantivy.Query.term_query(schema, "revision", revision_key(namespace, revn), "basic")

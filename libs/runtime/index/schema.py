@@ -9,7 +9,6 @@ as a number; the chunk id is in columns too. `origin` is what is needed to write
 """
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -25,14 +24,6 @@ from libs.runtime.index.tokenizer import fold
 FOLDER = "lexical-1"  # a change of the schema takes the next number
 TYPE_CODES: dict[ChunkType, int] = {"text": 0, "image": 1, "table": 2}
 CHUNK_TYPES: list[ChunkType] = sorted(TYPE_CODES, key=TYPE_CODES.__getitem__)
-
-
-@dataclass(frozen=True)
-class Stored:
-    """What a document keeps for readers; `text` is folded, as UTF-8."""
-
-    chunk_id: str
-    text: bytes
 
 
 def build_schema() -> tantivy.Schema:
@@ -111,9 +102,14 @@ def origin_revision(stored: tantivy.Document) -> tuple[str, int]:
     return namespace, revn
 
 
-def read(stored: tantivy.Document) -> Stored:
-    """The fields that readers need."""
-    return Stored(_bytes(stored, "chunk_id").decode(), _bytes(stored, "text"))
+def stored_chunk_id(stored: tantivy.Document) -> str:
+    """The chunk id that a document keeps for readers."""
+    return _bytes(stored, "chunk_id").decode()
+
+
+def stored_text(stored: tantivy.Document) -> bytes:
+    """The folded text that a document keeps for readers, as UTF-8."""
+    return _bytes(stored, "text")
 
 
 def _document(
