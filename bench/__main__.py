@@ -1,18 +1,12 @@
-"""`python -m bench [start bus parser pipeline search analysis]`: all, or those named."""
+"""`python -m bench [start bus parser pipeline search]`: all, or those named."""
 
+import importlib
 import sys
 
-from bench import analysis, bus, parser, pipeline, search, start
 from bench.measure import Figure, Report
+from deploy.local.preload import one_thread_each
 
-PARTS = {
-    "start": start.run,
-    "bus": bus.run,
-    "parser": parser.run,
-    "pipeline": pipeline.run,
-    "search": search.run,
-    "analysis": analysis.run,
-}
+PARTS = ("start", "bus", "parser", "pipeline", "search")
 
 
 def main() -> None:
@@ -21,10 +15,11 @@ def main() -> None:
     unknown = [name for name in wanted if name not in PARTS]
     if unknown:
         raise SystemExit(f"no benchmark {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+    one_thread_each()
     print(Figure("figure", "measured", "baseline", None, "bar").line())
     report = Report()
     for name in wanted:
-        PARTS[name](report)
+        importlib.import_module(f"bench.{name}").run(report)
     print(f"saved {report.save()}")
 
 

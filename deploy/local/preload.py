@@ -29,10 +29,16 @@ MODULES = (
 EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
-def preload() -> None:
-    """Import the set and freeze it, so that children share its memory."""
+def one_thread_each() -> None:
+    """No thread pools in numeric libraries, which read this as they are imported: with as many
+    processes as cores, threads that wait for each other cost more than they bring."""
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+
+
+def preload() -> None:
+    """Import the set and freeze it, so that children share its memory."""
+    one_thread_each()
     for module in MODULES:
         importlib.import_module(module)
     if any(name.startswith("OTEL_EXPORTER_OTLP") for name in os.environ):
