@@ -22,3 +22,18 @@ def open_index(url: str, *, writer: bool, password: str | None = None) -> Search
 
         return OpenSearchIndex(url, password)
     raise ValueError(f"no search index for {scheme!r}: use file:<path> or {FORM}")
+
+
+async def prepare_index(url: str, password: str | None = None) -> None:
+    """Make what the index needs before its first use; idempotent.
+
+    Raises `WorldFault(STORE_AWAY)` when it cannot be reached.
+    """
+    if url.startswith("opensearch:"):
+        from libs.runtime.index.opensearch_index import OpenSearchIndex
+
+        index = OpenSearchIndex(url, password)
+        try:
+            await index.prepare()
+        finally:
+            await index.close()
