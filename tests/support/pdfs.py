@@ -9,10 +9,16 @@ from dataclasses import dataclass, field
 
 @dataclass
 class PdfPage:
-    """One page; draw on it, then hand it to `write_pdf`."""
+    """One page; draw on it, then hand it to `write_pdf`.
+
+    `rotate` is by how many degrees clockwise it is shown turned. `crop` is the part of it that
+    is shown, as left, bottom, right and top from its left bottom corner.
+    """
 
     width: float = 595.0
     height: float = 842.0
+    rotate: int = 0
+    crop: tuple[float, float, float, float] | None = None
     operators: list[str] = field(default_factory=list)
     pictures: list[tuple[int, int, bytes]] = field(default_factory=list)
 
@@ -60,8 +66,8 @@ class PdfPage:
         return self
 
 
-def write_pdf(*pages: PdfPage) -> bytes:
-    """The pages as one PDF file."""
+def write_pdf(*pages: PdfPage, xfa: dict[str, str] | None = None) -> bytes:
+    """The pages as one PDF file, with a form of these XFA packets."""
     objects: list[bytes] = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"",
@@ -85,13 +91,25 @@ def write_pdf(*pages: PdfPage) -> bytes:
         objects.append(
             f"<< /Length {len(content)} >>\nstream\n".encode() + content + b"\nendstream"
         )
+        crop = f"/CropBox [{' '.join(map(str, page.crop))}] " if page.crop else ""
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {page.width} {page.height}] "
+            f"/Rotate {page.rotate} {crop}"
             f"/Contents {len(objects)} 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> "
             f"/XObject << {' '.join(names)} >> >> >>".encode()
         )
         kids.append(f"{len(objects)} 0 R")
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>".encode()
+    packets = []
+    for name, text in (xfa or {}).items():
+        data = text.encode()
+        objects.append(f"<< /Length {len(data)} >>\nstream\n".encode() + data + b"\nendstream")
+        packets.append(f"({name}) {len(objects)} 0 R")
+    if packets:
+        objects[0] = (
+            f"<< /Type /Catalog /Pages 2 0 R /NeedsRendering true "
+            f"/AcroForm << /Fields [] /XFA [{' '.join(packets)}] >> >>"
+        ).encode()
     out = bytearray(b"%PDF-1.4\n")
     offsets = []
     for number, body in enumerate(objects, 1):

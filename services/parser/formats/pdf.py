@@ -19,6 +19,7 @@ from services.parser.formats.pdf_read import read_pages
 from services.parser.formats.pdf_rows import PageWriter, box
 from services.parser.formats.pdf_tables import find_tables, take_words
 from services.parser.formats.pdf_titles import Typography
+from services.parser.formats.pdf_xfa import xfa_texts
 from services.parser.formats.rows import Rows
 
 MIN_TEXT = 12
@@ -60,12 +61,26 @@ def parse(given: ParseInput) -> ShardResult:
         given.progress(0)
     attach_captions(rows.rows)
     ends = given.pages.last in (0, given.profile.page_count)
+    if ends:
+        _form(given, rows)
     _attachments(given, rows, [p.number for p in pages if p.has_files], ends=ends)
     return rows.result(
         "liteparse",
         {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
         whole=given.pages.first <= 1 and ends,
     )
+
+
+def _form(given: ParseInput, rows: Rows) -> None:
+    """A form that stands on no page, after the last one."""
+    texts = xfa_texts(given.path)
+    for label, value in texts:
+        if value:
+            rows.add("note", f"{label}: {value}" if label else value)
+        else:
+            rows.add("paragraph", label)
+    if texts:
+        rows.note("xfa_form", "a form that only its own program draws; its texts are read")
 
 
 def _attachments(given: ParseInput, rows: Rows, pages: list[int], *, ends: bool) -> None:

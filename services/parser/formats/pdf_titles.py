@@ -8,7 +8,7 @@ only stands apart counts where it is also written like a title and text follows 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from services.parser.formats.numbering import (
     heading_number,
@@ -158,7 +158,7 @@ def join_numerals(blocks: Sequence[Block], typography: Typography) -> list[Block
     joined: list[Block] = []
     for block in blocks:
         if joined and _numbers(joined[-1], block, typography):
-            joined[-1] = merged(joined[-1], block)
+            joined[-1] = replace(merged(joined[-1], block), em=block.em)
         else:
             joined.append(block)
     return joined
