@@ -1,4 +1,4 @@
-"""`python -m bench [start bus parser pipeline search]`: all, or those named."""
+"""`python -m bench [start bus parser pipeline search analysis]`: all, or those named."""
 
 import importlib
 import sys
@@ -6,7 +6,7 @@ import sys
 from bench.measure import Figure, Report
 from deploy.local.preload import one_thread_each
 
-PARTS = ("start", "bus", "parser", "pipeline", "search")
+PARTS = ("start", "bus", "parser", "pipeline", "search", "analysis")
 
 
 def main() -> None:
