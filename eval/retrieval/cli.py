@@ -9,14 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from eval.retrieval.config import MODES, ConfigError, load_config
-from eval.retrieval.measure import Run, measure
+from eval.retrieval import baseline
+from eval.retrieval.config import MODES, ConfigError, EvalConfig, load_config
+from eval.retrieval.measure import Measured, Run, measure
 from eval.retrieval.model import Mode
+from eval.retrieval.quality import write_quality
+from eval.retrieval.report import summarise
+from eval.retrieval.services import IngestFailed
 from eval.retrieval.summary import rounded
+from libs.contracts.trace.redaction import Redaction
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTHING, BROKEN = 2, 2
+LOST, BROKEN = 1, 2
 
 
 @dataclass(frozen=True)
@@ -30,36 +36,68 @@ class Options:
     keep: Path | None
     modes: tuple[Mode, ...]
     limit: int | None
+    redact_trace: Redaction | None
+    gate: bool
+    write_baseline: bool
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what the arguments say; 0, or 2 when nothing could be measured."""
+    """Run what the arguments say: 0, 1 when the gate found a loss, 2 when nothing could be
+    measured."""
     options = _options(arguments)
     signal.signal(signal.SIGTERM, _end)
     try:
         config = load_config(options.config)
-    except ConfigError as error:
+        run = _run(options, config)
+        run.folder.mkdir(parents=True, exist_ok=True)
+        measured, skipped = asyncio.run(measure(run))
+    except (ConfigError, IngestFailed) as error:
         print(error, file=sys.stderr)
         return BROKEN
-    run = Run(
-        name=options.run or f"{config.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}",
+    if not measured:
+        print("nothing to measure: no set of this configuration is here", file=sys.stderr)
+        return BROKEN
+    summary = summarise(run.name, config, measured, skipped, options.redact_trace)
+    passed = _gate(config, measured, summary) if options.gate else True
+    target = run.folder / "eval_summary.json"
+    target.write_text(json.dumps(rounded(summary), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    print(f"written: {target}")
+    if options.write_baseline:
+        baseline.store(baseline.path_of(config.name), measured, summary)
+        print(f"written: {baseline.path_of(config.name)}, {write_quality()}")
+    return 0 if passed else LOST
+
+
+def _run(options: Options, config: EvalConfig) -> Run:
+    name = options.run or f"{config.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    return Run(
+        name=name,
         config=config,
         beside=options.config.parent,
         data=options.data or (ROOT / config.data),
+        folder=options.out / name,
         keep=options.keep,
         modes=options.modes,
         limit=options.limit,
+        redaction=options.redact_trace,
         tell=_tell,
     )
-    summary = asyncio.run(measure(run))
-    if not summary["corpus"]:
-        print("nothing to measure: no set of this configuration is here", file=sys.stderr)
-        return NOTHING
-    target = options.out / run.name / "eval_summary.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(rounded(summary), indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"written: {target}")
-    return 0
+
+
+def _gate(config: EvalConfig, measured: list[Measured], summary: dict[str, Any]) -> bool:
+    """Compare with the stored baseline; whether nothing was lost."""
+    path = baseline.path_of(config.name)
+    stored = baseline.read(path)
+    if stored is None:
+        verdict = baseline.Verdict(0, [f"no baseline at {path}: make one by --write-baseline"])
+    else:
+        verdict = baseline.gate(stored, measured, config.seed)
+    summary["gate"] = verdict.as_dict()
+    for loss in verdict.losses:
+        print(f"lost: {loss}")
+    if not verdict.losses:
+        print(f"gate: no significant loss in {verdict.compared} figures")
+    return not verdict.losses
 
 
 def _end(number: int, _frame: object) -> None:
@@ -83,9 +121,21 @@ def _options(arguments: Sequence[str]) -> Options:
     )
     parser.add_argument("--run", help="name of the run; the configuration's and the time without")
     parser.add_argument(
+        "--redact_trace", choices=("all", "doc_ids"), help="what is masked in written traces"
+    )
+    parser.add_argument(
+        "--gate", action="store_true", help="exit 1 on a significant loss against the baseline"
+    )
+    parser.add_argument(
+        "--write-baseline", action="store_true",
+        help="store this run as the baseline, and write docs/quality-retrieval.md anew",
+    )  # fmt: skip
+    parser.add_argument(
         "--keep", type=Path, help="folder of the stack, kept: a set is published there once"
     )
-    parser.add_argument("--modes", type=_modes, default=MODES, help=f"of {','.join(MODES)}")
+    parser.add_argument(
+        "--modes", type=_modes, default=MODES, metavar="MODES", help=f"of {','.join(MODES)}"
+    )
     parser.add_argument("--limit", type=int, help="only the first so many cases of each set")
     return Options(**vars(parser.parse_args(arguments)))
 

@@ -23,9 +23,10 @@ class SetConfig(Request):
     """One set. `kind`: `beir` (corpus.jsonl, queries.jsonl, qrels.tsv), `squad` (the JSON of
     SQuAD and KorQuAD, each paragraph a passage), `cases` (YAML with documents beside it).
 
-    `path` lies below the data folder, for `cases` beside the configuration. `top_k` counts
-    pieces of evidence: of passages longer than a piece several may come. `bars` are what is
-    to be reached, by mode and metric.
+    `path` lies below the data folder, for `cases` beside the configuration. With `limit` only
+    the first cases are asked; with `passages` the corpus is cut to so many, those that answer
+    the cases among them. `top_k` counts pieces of evidence: of passages longer than a piece
+    several may come. `bars` are what is to be reached, by mode and metric.
     """
 
     name: Namespace
@@ -34,6 +35,7 @@ class SetConfig(Request):
     language: Literal["en", "ko", "mixed"] = "mixed"
     group: str | None = None
     limit: int | None = Field(default=None, ge=1)
+    passages: int | None = Field(default=None, ge=1)
     modes: tuple[Mode, ...] = MODES
     top_k: int = Field(default=10, ge=1, le=100)
     budget: Budget = Field(default_factory=Budget)
@@ -61,8 +63,11 @@ def load_config(path: Path) -> EvalConfig:
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: no YAML: {error}") from error
     except ValidationError as error:
-        wrong = (
-            f"{'.'.join(map(str, one['loc'])) or 'the whole'}: {one['msg']}"
-            for one in error.errors()
-        )
-        raise ConfigError(f"{path}: {'; '.join(wrong)}") from error
+        raise ConfigError(f"{path}: {located(error)}") from error
+
+
+def located(error: ValidationError) -> str:
+    """Every field that is wrong, and why."""
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc'])) or 'the whole'}: {one['msg']}" for one in error.errors()
+    )
