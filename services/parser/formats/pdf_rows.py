@@ -26,6 +26,8 @@ from services.parser.formats.pdf_titles import (
 from services.parser.formats.rows import Rows
 
 _FOOTNOTE = re.compile(r"(?:\[?[0-9]{1,3}[\])]?|[*†‡§¶]{1,3}|주\s?[0-9]{0,2}\)?)\s*\S")
+SMALL_TEXT = 0.92
+"""Size of notes below the text, at most, of the body's."""
 
 
 @dataclass
@@ -104,12 +106,18 @@ class PageWriter:
         following: list[Block] | Area | None,
         figures: Figures,
     ) -> None:
-        after = following[0] if isinstance(following, list) and following else None
-        if after is not None and (not blocks or not _under(blocks[-1], after)):
+        after = following[0] if isinstance(following, list) else None
+        if after is not None and not self._continues(blocks[-1], after):
             after = None
         for above, block, below in zip([None, *blocks], blocks, [*blocks[1:], after], strict=False):
             over = figures.begin_below(block, MAX_BELOW * block.em)
             self._block(page, Place(block, above, below, page.height, over))
+
+    def _continues(self, block: Block, following: Block) -> bool:
+        """Whether text of a column of its own stands under `block`, and is no note below it."""
+        beside = min(block.x1, following.x1) > max(block.x0, following.x0)
+        under = following.y0 >= block.y1 - 0.2 * block.em
+        return beside and under and following.em >= SMALL_TEXT * self.typography.body
 
     def _block(self, page: Page, place: Place) -> None:
         """One block as the row that its words and looks make it."""
@@ -142,15 +150,9 @@ class PageWriter:
             self.rows.add("paragraph", block.text, **looks)
 
     def _is_footnote(self, page: Page, block: Block) -> bool:
-        small = block.em <= 0.92 * self.typography.body
+        small = block.em <= SMALL_TEXT * self.typography.body
         low = block.y0 > 0.55 * page.height
         return small and low and _FOOTNOTE.match(block.text) is not None
-
-
-def _under(block: Block, following: Block) -> bool:
-    """Whether `following`, read next though in a column of its own, stands under `block`."""
-    beside = min(block.x1, following.x1) > max(block.x0, following.x0)
-    return beside and following.y0 >= block.y1 - 0.2 * block.em
 
 
 def box(page: Page, area: Area) -> Box:
