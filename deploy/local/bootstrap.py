@@ -1,4 +1,4 @@
-"""What must be there before a service starts: tables, buckets, streams, durables, the local key.
+"""What must be there before a service starts, in the stores and on the bus, and the local key.
 
 Idempotent: run it as often as you like, against the embedded stores or given servers.
 """
@@ -12,6 +12,8 @@ from deploy.local.folder import DataFolder
 from deploy.local.key import key_record, local_key
 from libs.contracts.faults import Fault
 from libs.runtime.catalog.sql.upgrade import upgrade
+from libs.runtime.graph.factory import prepare_graph
+from libs.runtime.index.factory import prepare_index
 from libs.runtime.objects.factory import prepare_objects
 from libs.runtime.settings import Settings
 from libs.runtime.stores import Stores
@@ -55,13 +57,22 @@ async def _objects(settings: Settings) -> None:
         await asyncio.to_thread(prepare_objects, url, keys)
 
 
+async def _index(settings: Settings) -> None:
+    await prepare_index(settings.resolved_index_url(), settings.index_secret())
+
+
+async def _graph(settings: Settings) -> None:
+    await prepare_graph(settings.resolved_graph_url(), settings.graph_secret())
+
+
 async def _prepare(settings: Settings, secret: str) -> None:
-    await asyncio.gather(_catalog(settings), _objects(settings))
+    await asyncio.gather(*(make(settings) for make in (_catalog, _objects, _index, _graph)))
     await asyncio.gather(_bus(settings), _key(settings, secret))
 
 
 def bootstrap(settings: Settings) -> None:
-    """Make tables and buckets, then the bus's streams and durables, and the local key.
+    """Make tables, buckets, indices and constraints, then the bus's streams, durables and
+    key-value buckets, and the local key.
 
     Raises `SystemExit` with a sentence when a store or the bus cannot be reached.
     """

@@ -1,5 +1,7 @@
 """The real servers of the stack for tests, each started when it is first asked for."""
 
+import asyncio
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +13,11 @@ import pytest
 from deploy.stack.cache import cache_folder
 from deploy.stack.running import Running
 from deploy.stack.servers import server_named
+from libs.runtime.graph import neo4j_client
+from tests.support.postgres import empty_database
 from tests.support.stack import fast_folder
+
+STORES = ("seaweedfs", "postgres", "opensearch", "neo4j")
 
 
 class Servers:
@@ -53,3 +59,30 @@ def servers_in_a_folder() -> Iterator[Servers]:
     finally:
         servers.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def own_places(servers: Servers, names: tuple[str, ...] = STORES) -> Iterator[dict[str, str]]:
+    """Settings of services with places of their own on these servers, empty at first.
+
+    The graph's server has one database: what others left in it is removed.
+    """
+    settings = {k: v for name in names for k, v in servers[name].settings.items()}
+    mark = secrets.token_hex(6)
+    for key, part in (("OBJECTS", "/groundwire?"), ("INBOX", "/inbox?"), ("INDEX", "/groundwire?")):
+        if url := settings.get(f"GROUNDWIRE_{key}_URL"):
+            settings[f"GROUNDWIRE_{key}_URL"] = url.replace(part, f"/{key.lower()}-{mark}?")
+    if "neo4j" in names:
+        asyncio.run(_empty_graph(settings))
+    if "postgres" not in names:
+        yield settings
+        return
+    with empty_database(servers["postgres"]) as url:
+        yield {**settings, "GROUNDWIRE_CATALOG_URL": url}
+
+
+async def _empty_graph(settings: dict[str, str]) -> None:
+    address = neo4j_client.address_of(settings["GROUNDWIRE_GRAPH_URL"])
+    driver = neo4j_client.connect(address, settings["GROUNDWIRE_GRAPH_PASSWORD"])
+    async with driver, driver.session(database=address.database) as session:
+        await (await session.run("MATCH (n) DETACH DELETE n")).consume()

@@ -24,3 +24,18 @@ def open_graph(
 
         return Neo4jGraph(url, password)
     raise ValueError(f"no graph store for {scheme!r}: use catalog: or {FORM}")
+
+
+async def prepare_graph(url: str, password: str | None = None) -> None:
+    """Make what the graph needs before its first use, on a server its constraints; idempotent.
+
+    Raises `WorldFault(STORE_AWAY)` when it cannot be reached.
+    """
+    if url.startswith("neo4j:"):
+        from libs.runtime.graph.neo4j_graph import Neo4jGraph
+
+        graph = Neo4jGraph(url, password)
+        try:
+            await graph.prepare()
+        finally:
+            await graph.close()
