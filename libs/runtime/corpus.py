@@ -35,6 +35,9 @@ def document_file(record: DocumentRecord, revisions: list[RevisionRecord]) -> Do
         metadata=record.metadata,
         created_at=record.created_at,
         revisions=[_revision(r) for r in revisions if r.state == "published"],
+        last_revision=record.last_revision,
+        metadata_at=record.metadata_at,
+        updated_at=record.updated_at,
     )
 
 
@@ -48,4 +51,6 @@ def _revision(record: RevisionRecord) -> RevisionFile:
         counts=record.counts,
         created_at=record.created_at,
         published_at=record.published_at,
+        revn=record.revn,
+        collection=record.collection,
     )

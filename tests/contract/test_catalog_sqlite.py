@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
+from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
 from tests.contract.suites.catalog_erasure import ErasureSuite
 from tests.contract.suites.catalog_jobs import JobAdmissionSuite
@@ -21,6 +22,11 @@ class Sqlite(TwoCatalogs):
 
     @pytest.fixture
     async def url(self) -> AsyncIterator[str]:
+        with fast_folder() as folder:
+            yield await fresh_database(folder)
+
+    @pytest.fixture
+    async def empty_url(self) -> AsyncIterator[str]:
         with fast_folder() as folder:
             yield await fresh_database(folder)
 
@@ -50,6 +56,10 @@ class TestChunks(Sqlite, ChunkStoreSuite):
 
 
 class TestRuns(Sqlite, RunStoreSuite):
+    pass
+
+
+class TestCorpus(Sqlite, CorpusStoreSuite):
     pass
 
 

@@ -20,6 +20,7 @@ from libs.runtime.catalog.sql.schema import namespace
 from libs.runtime.catalog.sql.upgrade import downgrade
 from libs.runtime.graph.sql import CatalogGraph
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
+from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
 from tests.contract.suites.catalog_erasure import ErasureSuite
 from tests.contract.suites.catalog_jobs import JobAdmissionSuite
@@ -39,6 +40,12 @@ class Postgres(TwoCatalogs):
 
     @pytest.fixture
     async def url(self, servers: Servers) -> AsyncIterator[str]:
+        server = servers["postgres"]
+        with empty_database(server, await migrated_template(server)) as url:
+            yield url
+
+    @pytest.fixture
+    async def empty_url(self, servers: Servers) -> AsyncIterator[str]:
         server = servers["postgres"]
         with empty_database(server, await migrated_template(server)) as url:
             yield url
@@ -69,6 +76,10 @@ class TestChunks(Postgres, ChunkStoreSuite):
 
 
 class TestRuns(Postgres, RunStoreSuite):
+    pass
+
+
+class TestCorpus(Postgres, CorpusStoreSuite):
     pass
 
 

@@ -9,7 +9,11 @@ from libs.contracts.events.base import ArtefactRef
 
 
 class RevisionFile(Contract):
-    """A published revision that is kept; `artefacts` by their name inside the revision."""
+    """A published revision that is kept; `artefacts` by their name inside the revision.
+
+    `revn` is the number by which search and graph know it; files of the first versions have
+    neither that nor the collection.
+    """
 
     revision: int
     job_id: str
@@ -19,10 +23,16 @@ class RevisionFile(Contract):
     counts: dict[str, int] = {}
     created_at: datetime
     published_at: datetime | None = None
+    revn: int | None = None
+    collection: str | None = None
 
 
 class DocumentFile(Contract):
-    """The file itself: what a rebuild needs to know beside the artefacts."""
+    """The file itself: what a rebuild needs to know beside the artefacts.
+
+    `last_revision` is the highest number that was ever given, `metadata_at` when the stated
+    metadata were last changed by themselves.
+    """
 
     schema_version: Literal[1] = 1
     namespace: str
@@ -34,3 +44,6 @@ class DocumentFile(Contract):
     metadata: DocumentMetadata
     created_at: datetime
     revisions: list[RevisionFile] = []
+    last_revision: int = 0
+    metadata_at: datetime | None = None
+    updated_at: datetime | None = None

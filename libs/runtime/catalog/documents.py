@@ -14,7 +14,9 @@ FlipOutcome = Literal["flipped", "already", "superseded", "cancelled", "erased"]
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """A document. `highest_published` is the largest revision number that was ever published."""
+    """A document. `highest_published` is the largest revision number that was ever published,
+    `last_revision` the largest that was ever given; `metadata_at` is when stated metadata were
+    last changed by themselves."""
 
     namespace: str
     document_id: str
@@ -27,6 +29,8 @@ class DocumentRecord:
     inferred: dict[str, Any]
     created_at: datetime
     updated_at: datetime
+    last_revision: int = 0
+    metadata_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class RevisionRecord:
     dense_model: str | None
     created_at: datetime
     published_at: datetime | None
+    collection: str = "default"
 
 
 @dataclass(frozen=True)

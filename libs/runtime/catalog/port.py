@@ -9,6 +9,7 @@ one's result. A store that is away or busy past its timeout MUST raise
 from typing import Protocol
 
 from libs.runtime.catalog.chunks import ChunkStore
+from libs.runtime.catalog.corpus import CorpusStore
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.catalog.jobs import JobStore
 from libs.runtime.catalog.keys import KeyStore
@@ -16,7 +17,7 @@ from libs.runtime.catalog.runs import RunStore
 
 
 class Catalog(Protocol):
-    """The five parts of the catalog, over one database."""
+    """The six parts of the catalog, over one database."""
 
     @property
     def keys(self) -> KeyStore:
@@ -41,6 +42,11 @@ class Catalog(Protocol):
     @property
     def runs(self) -> RunStore:
         """Runs, steps and hits."""
+        ...
+
+    @property
+    def corpus(self) -> CorpusStore:
+        """Namespaces as a whole, for corpus files, check and rebuild."""
         ...
 
     async def ping(self) -> None:

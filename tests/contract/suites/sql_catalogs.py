@@ -28,3 +28,10 @@ class TwoCatalogs:
         catalog = open_catalog(url)
         yield catalog
         await catalog.close()
+
+    @pytest.fixture
+    async def empty(self, empty_url: str) -> AsyncIterator[SqlCatalog]:
+        """A catalog over a database of its own, without rows."""
+        catalog = open_catalog(empty_url)
+        yield catalog
+        await catalog.close()

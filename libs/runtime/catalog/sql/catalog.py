@@ -4,6 +4,7 @@ from sqlalchemy import Connection, select
 
 from libs.runtime.catalog.sql.choice import open_database
 from libs.runtime.catalog.sql.chunks import SqlChunks
+from libs.runtime.catalog.sql.corpus import SqlCorpus
 from libs.runtime.catalog.sql.database import Database
 from libs.runtime.catalog.sql.documents import SqlDocuments
 from libs.runtime.catalog.sql.jobs import SqlJobs
@@ -25,7 +26,7 @@ def _ping(connection: Connection) -> None:
 
 
 class SqlCatalog:
-    """The five parts, and the `database` that they share with the graph tables."""
+    """The six parts, and the `database` that they share with the graph tables."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -34,6 +35,7 @@ class SqlCatalog:
         self.jobs = SqlJobs(database)
         self.chunks = SqlChunks(database)
         self.runs = SqlRuns(database)
+        self.corpus = SqlCorpus(database)
 
     async def ping(self) -> None:
         """See the port."""

@@ -51,10 +51,14 @@ class Database:
         """The operation's result, from one consistent view."""
 
         def transact() -> T:
-            with translated(), self._reader.begin() as connection:
+            with self._connect(self._reader) as connection, connection.begin():
                 return op(connection, *args, **kwargs)
 
-        return await self._run(self._read_threads, transact)
+        def settle() -> T:
+            with translated():
+                return self._look(transact)
+
+        return await self._run(self._read_threads, settle)
 
     async def write(
         self, op: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -62,7 +66,7 @@ class Database:
         """The operation's result once it is committed; nothing is when it raises."""
 
         def transact() -> T:
-            with self._writer.begin() as connection:
+            with self._connect(self._writer) as connection, connection.begin():
                 return op(connection, *args, **kwargs)
 
         def settle() -> T:
@@ -70,6 +74,14 @@ class Database:
                 return self._settle(transact)
 
         return await self._run(self._write_threads, settle)
+
+    def _connect(self, engine: Engine) -> Connection:
+        """A connection; where the database may come back, after some tries."""
+        return engine.connect()
+
+    def _look(self, transact: Callable[[], T]) -> T:
+        """Run a reading transaction, again where its connection was lost."""
+        return transact()
 
     def _settle(self, transact: Callable[[], T]) -> T:
         """Run a writing transaction, again where the database asks for that."""

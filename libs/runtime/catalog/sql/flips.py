@@ -176,6 +176,12 @@ def _show(connection: Connection, shown: Row[Any], stated: DocumentMetadata, **c
             **changes,
         },
     )
+    put_active(connection, shown, stated)
+    return raise_version(connection, shown.namespace)
+
+
+def put_active(connection: Connection, shown: Row[Any], stated: DocumentMetadata) -> None:
+    """Make a revision the one of its document in the active set."""
     connection.execute(
         _SHOW,
         {
@@ -191,7 +197,6 @@ def _show(connection: Connection, shown: Row[Any], stated: DocumentMetadata, **c
             "dense_model": shown.dense_model,
         },
     )
-    return raise_version(connection, shown.namespace)
 
 
 def activate(connection: Connection, name: str, document_id: str, number: int) -> int | None:

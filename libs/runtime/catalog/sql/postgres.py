@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from sqlalchemy import Engine, create_engine, exc, make_url
+from sqlalchemy import Connection, Engine, create_engine, exc, make_url
 
 from libs.runtime.catalog.sql.database import Database
 
@@ -24,7 +24,11 @@ RERUNS = 30
 LONGEST_PAUSE = 0.25
 RERUNS_OF_CONFLICTS = 12
 
+RECONNECT_PAUSES = (0.1, 0.4)
+"""Seconds between tries to connect: a server that is restarted costs no call."""
+
 _RERUN = {"40001", "40P01"}  # serialization failure, deadlock
+_STARTS_OR_STOPS = {"57P01", "57P02", "57P03"}
 _UNIQUE = "23505"
 
 
@@ -61,6 +65,8 @@ def postgres_engine(
         connect_args={
             "connect_timeout": CONNECT_SECONDS,
             "tcp_user_timeout": int(UNHEARD_SECONDS * 1000),
+            "keepalives_idle": int(UNHEARD_SECONDS / 2),
+            "keepalives_interval": int(UNHEARD_SECONDS / 4),
             "application_name": "groundwire",
             "options": " ".join(f"-c {name}={int(s * 1000)}" for name, s in settings.items()),
         },
@@ -72,7 +78,8 @@ class PostgresDatabase(Database):
 
     A unique key that two transactions insert at once is such a collision, too, though
     Postgres does not always call it one: the second run finds the row. Reads are of one
-    snapshot and never collide.
+    snapshot and never collide. A connection that is lost in a write is a fault, since the
+    commit may have come through; a read is run again.
     """
 
     def __init__(self, url: str, password: str | None = None) -> None:
@@ -83,6 +90,25 @@ class PostgresDatabase(Database):
             WRITERS,
             READERS,
         )
+
+    def _connect(self, engine: Engine) -> Connection:
+        for pause in RECONNECT_PAUSES:
+            try:
+                return engine.connect()
+            except exc.OperationalError as error:
+                state = getattr(error.orig, "sqlstate", None)
+                if state is not None and state not in _STARTS_OR_STOPS:
+                    raise
+            time.sleep(pause)
+        return engine.connect()
+
+    def _look(self, transact: Callable[[], T]) -> T:
+        try:
+            return transact()
+        except exc.DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+        return transact()
 
     def _settle(self, transact: Callable[[], T]) -> T:
         conflicts = 0

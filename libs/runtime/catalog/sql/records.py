@@ -90,6 +90,8 @@ def document_record(row: Row[Any]) -> DocumentRecord:
         inferred=orjson.loads(row.inferred),
         created_at=row.created_at,
         updated_at=row.updated_at,
+        last_revision=row.last_revision,
+        metadata_at=row.metadata_at,
     )
 
 
@@ -110,6 +112,7 @@ def revision_record(row: Row[Any]) -> RevisionRecord:
         dense_model=row.dense_model,
         created_at=row.created_at,
         published_at=row.published_at,
+        collection=row.collection,
     )
 
 
