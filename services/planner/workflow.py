@@ -22,13 +22,13 @@ from libs.contracts.tokens import new_id
 from libs.contracts.trace import Trace
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
+from libs.runtime.flights import Flights
 from libs.runtime.gate import Gate
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
 from services.planner.analysis.rules import RulesAnalyzer
 from services.planner.asking import ask_in_time
 from services.planner.cache import AnswerCache, cache_key
-from services.planner.flights import Flights
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.traces import cached_trace, classic_trace
@@ -56,7 +56,7 @@ class Workflow:
     def __post_init__(self) -> None:
         self._background: set[asyncio.Task[None]] = set()
         self._gate = Gate("the planner", IN_HAND, 0)
-        self._flights: Flights[SearchResponse] = Flights()
+        self._flights: Flights[str, SearchResponse] = Flights()
 
     async def answer(self, query: PlanQuery) -> SearchResponse:
         """The evidence for a query; raises a `CallerFault` for what cannot be asked here, and

@@ -1,6 +1,6 @@
 """Runs the channels of one query over the index, within a scope and its time."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.chunk import ChunkType
@@ -8,13 +8,11 @@ from libs.runtime.index.port import Hit, LexicalChannel, LexicalQuery, Scope, Se
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
 from libs.runtime.telemetry import logger
-from services.retriever.deadline import those_in_time
+from services.retriever.deadline import Deadline, those_in_time
 from services.retriever.scope import Corpus
 
 Key = tuple[int, int]
 log = logger("retriever")
-
-CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
 
 
 @dataclass(frozen=True)
@@ -30,15 +28,25 @@ class Ask:
     named_limit: int = 0
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """The lexical channels that count beside a dense one that finds something, and those that
+    count without."""
+
+    with_dense: frozenset[LexicalChannel]
+    without: frozenset[LexicalChannel]
+
+
 @dataclass
 class Found:
     """Ranked lists of (revn, order) with the channel's own scores, each key's chunk id, what
-    holds each named term, and the channels that had no time."""
+    holds each named term, the channels that had no time, and whether the model was away."""
 
     lists: dict[str, list[tuple[Key, float]]] = field(default_factory=dict)
     chunk_ids: dict[Key, str] = field(default_factory=dict)
     named: dict[str, frozenset[Key]] = field(default_factory=dict)
     unfinished: list[str] = field(default_factory=list)
+    model_away: bool = False
 
     def add(self, channel: str, hits: list[Hit]) -> None:
         """Remember a channel's hits."""
@@ -51,13 +59,15 @@ async def search_channels(
     embedder: Embedder | None,
     ask: Ask,
     corpus: Corpus,
+    weighed: Weighed,
     depth: int,
-    until: float | None,
+    limit: Deadline,
 ) -> Found:
-    """All channels at once; the dense one only over revisions whose vectors are complete.
+    """All channels that count at once; the dense one only over revisions whose vectors are
+    complete, and where it finds nothing, after it those that count without it.
 
     Without its model the dense channel is empty and the lexical ones answer alone. What has
-    not ended at the loop's time `until` is left out.
+    not ended in time is left out.
     """
     found = Found()
 
@@ -70,6 +80,7 @@ async def search_channels(
             vector = await model.embed_query(ask.text)
         except ModelUnavailable as error:
             log.warning("dense channel off", reason=str(error))
+            found.model_away = True
             return
         covered = Scope(ask.namespace, corpus.dense, ask.types)
         found.add("dense", await index.search_vectors(model.model, vector, covered, depth))
@@ -80,9 +91,16 @@ async def search_channels(
         found.named[term] = frozenset((h.revn, h.order) for h in hits)
         found.chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
 
-    work: dict[str, Awaitable[None]] = {channel: lexical(channel) for channel in CHANNELS}
-    if embedder is not None and corpus.dense:
+    def over(channels: Iterable[LexicalChannel]) -> dict[str, Awaitable[None]]:
+        return {channel: lexical(channel) for channel in sorted(channels)}
+
+    dense = embedder is not None and bool(corpus.dense) and bool(weighed.with_dense)
+    work = over(weighed.with_dense if dense else weighed.without)
+    if dense and embedder is not None:
         work["dense"] = by_vector(embedder)
     work |= {f"named {number}": by_name(term) for number, term in enumerate(ask.named)}
-    found.unfinished = await those_in_time(work, until)
+    found.unfinished = await those_in_time(work, limit.search)
+    alone = weighed.without - work.keys()
+    if alone and not found.lists.get("dense"):
+        found.unfinished += await those_in_time(over(alone), limit.late)
     return found

@@ -10,9 +10,11 @@ ASSEMBLY_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Deadline:
-    """Times of the running loop's clock; None is without end."""
+    """Times of the running loop's clock, None is without end: when channels end, those that
+    stand in for one that found nothing, and all."""
 
     search: float | None
+    late: float | None
     end: float | None
 
     @property
@@ -24,9 +26,10 @@ class Deadline:
 def deadline(milliseconds: int | None) -> Deadline:
     """The deadline of a query that arrives now."""
     if milliseconds is None:
-        return Deadline(None, None)
+        return Deadline(None, None, None)
     now, seconds = asyncio.get_running_loop().time(), milliseconds / 1000
-    return Deadline(now + seconds * (1 - ASSEMBLY_SHARE), now + seconds)
+    kept = seconds * ASSEMBLY_SHARE
+    return Deadline(now + seconds - kept, now + seconds - kept / 2, now + seconds)
 
 
 async def those_in_time(work: Mapping[str, Awaitable[None]], until: float | None) -> list[str]:

@@ -5,10 +5,8 @@ that was looked for; what chunks hold is read once and kept, since a revision ne
 """
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
 
 from libs.contracts.artefacts import Chunk
 from libs.contracts.query.probe import (
@@ -23,41 +21,17 @@ from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.names import contains, name_key, names, title_key
 from services.retriever.assemble import MAX_BYTES, size_of
-from services.retriever.channels import Ask, Key, search_channels
+from services.retriever.basis import Kept
+from services.retriever.channels import Ask, Key
 from services.retriever.deadline import Deadline, deadline, those_in_time
-from services.retriever.fusion import Fused, min_max
+from services.retriever.fusion import Fused
 from services.retriever.hydrate import embedded_assets, other_place, retrieved, targets_of
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus, is_allowed
 
-BASES = 64
 READINGS = 4096
 SAME_TITLE = 3
 """A title that more candidates share than this names a kind of section, not a thing."""
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Kept(Generic[K, V]):
-    """The `most` entries that were used last."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K) -> V | None:
-        """The entry, which is now the last used."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def put(self, key: K, value: V) -> None:
-        """Keep it, in place of the one that was not used for longest."""
-        self._kept[key] = value
-        self._kept.move_to_end(key)
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
 
 
 @dataclass(frozen=True)
@@ -88,22 +62,11 @@ class Reading:
         return title_key(named)
 
 
-@dataclass(frozen=True)
-class Basis:
-    """The question's own candidates: fused scores, and dense ones scaled to 0…1."""
-
-    fused: dict[Key, Fused]
-    dense: dict[Key, float]
-    chunk_ids: dict[Key, str]
-    unfinished: list[str]
-
-
 class Prober:
     """Answers `query.probe` and `query.hydrate`, through the gate of the retriever."""
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
-        self._bases: Kept[tuple[str, int, str, str], Basis] = Kept(BASES)
         self._readings: Kept[Key, Reading] = Kept(READINGS)
 
     async def probe(self, query: ProbeQuery) -> ProbeAnswer:
@@ -130,15 +93,18 @@ class Prober:
             return HydrateAnswer(corpus_version=0, unfinished=["assembly"])
 
     async def _probe(self, query: ProbeQuery, corpus: Corpus, limit: Deadline) -> ProbeAnswer:
-        basis = await self._basis(query, corpus, limit)
-        found: dict[int, list[Key]] = {}
-        chunk_ids = dict(basis.chunk_ids)
+        retriever = self._retriever
         types = frozenset(query.filters.chunk_types) or None
+        ask = Ask(query.namespace, query.question, retriever.analyse(query.question), types)
+        depth = retriever.settings.retriever_depth
+        basis = await retriever.bases.find(ask, corpus, depth, limit)
+        found: dict[int, list[Key]] = {}
+        chunk_ids = dict(basis.found.chunk_ids)
         scope = Scope(query.namespace, corpus.revns, types)
 
         async def search(place: int, mention: Mention) -> None:
             words = LexicalQuery([*tokenize(mention.name), *mention.words])
-            hits = await self._retriever.index.search("content", words, scope, query.limit)
+            hits = await retriever.index.search("content", words, scope, query.limit)
             found[place] = [(h.revn, h.order) for h in hits]
             chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
 
@@ -179,33 +145,10 @@ class Prober:
         named = [
             hit(key, words=[], titled=True) for key in _named(query.question, basis.fused, readings)
         ]
-        unfinished = [*basis.unfinished, *(["probe"] if late else [])]
+        unfinished = [*basis.found.unfinished, *(["probe"] if late else [])]
         return ProbeAnswer(
             corpus_version=corpus.version, found=answered, named=named, unfinished=unfinished
         )
-
-    async def _basis(self, query: ProbeQuery, corpus: Corpus, limit: Deadline) -> Basis:
-        filters = query.filters.model_dump_json()
-        place = (query.namespace, corpus.version, query.question, filters)
-        known = self._bases.get(place)
-        if known is not None:
-            return known
-        retriever = self._retriever
-        types = frozenset(query.filters.chunk_types) or None
-        ask = Ask(query.namespace, query.question, retriever.analyse(query.question), types)
-        depth = retriever.settings.retriever_depth
-        found = await search_channels(
-            retriever.index, retriever.embedder, ask, corpus, depth, limit.search
-        )
-        basis = Basis(
-            retriever.fuse(found, corpus),
-            min_max(found.lists.get("dense", [])),
-            found.chunk_ids,
-            found.unfinished,
-        )
-        if not basis.unfinished:
-            self._bases.put(place, basis)
-        return basis
 
     async def _read(self, keys: set[Key], corpus: Corpus) -> dict[Key, Reading]:
         known = {key: reading for key in keys if (reading := self._readings.get(key))}

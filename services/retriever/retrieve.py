@@ -19,9 +19,10 @@ from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
 from libs.runtime.telemetry import logger
 from services.retriever.assemble import assemble, grouped
-from services.retriever.channels import Ask, Found, Key, search_channels
+from services.retriever.basis import Bases
+from services.retriever.channels import Ask, Key
 from services.retriever.deadline import Deadline, deadline
-from services.retriever.fusion import Fused, convex, reciprocal_rank
+from services.retriever.fusion import Fused
 from services.retriever.guidance import (
     NAMED_LIMIT,
     Guidance,
@@ -57,6 +58,7 @@ class Retriever:
     def __post_init__(self) -> None:
         self._corpora: dict[str, Corpus] = {}
         s = self.settings
+        self.bases = Bases(self.index, self.embedder, s)
         self.gate = Gate("the retriever", s.retriever_searches, s.retriever_queue)
 
     async def warm_up(self) -> None:
@@ -142,12 +144,11 @@ class Retriever:
         depth = settings.retriever_depth
         small = corpus.chunk_count <= query.top_k
         while True:
-            found = await search_channels(
-                self.index, self.embedder, ask, corpus, depth, limit.search
-            )
+            basis = await self.bases.find(ask, corpus, depth, limit)
             searched = time.perf_counter()
+            found, chunk_ids = basis.found, basis.found.chunk_ids
             fused = raised(
-                self.fuse(found, corpus),
+                basis.fused,
                 found,
                 corpus,
                 guidance,
@@ -159,10 +160,12 @@ class Retriever:
             try:
                 async with asyncio.timeout_at(limit.end):
                     if small:
-                        await self._add_all(found, fused, corpus, query.top_k)
+                        rest = await self._rest(fused, corpus, query.top_k)
+                        chunk_ids = {**rest, **chunk_ids}
+                        fused = {**fused, **dict.fromkeys(rest, Fused(0.0, {}))}
                     kept = required_only(fused, found, guidance)
                     kept = documents_first(kept) if guidance.browse else kept
-                    groups = grouped(kept, found.chunk_ids)
+                    groups = grouped(kept, chunk_ids)
                     if not await assemble(self.catalog.chunks, query, corpus, groups, kept, chunks):
                         unfinished.append("size")
             except TimeoutError:
@@ -187,38 +190,11 @@ class Retriever:
             relaxed_filters=list(guidance.relaxed),
         )
 
-    def fuse(self, found: Found, corpus: Corpus) -> dict[Key, Fused]:
-        """One score a chunk from the lists of the channels, by the settings' mix."""
-        s = self.settings
-        lists = {name: found.lists.get(name, []) for name in ("path", "content", "term")}
-        dense = found.lists.get("dense", [])
-        if not dense or s.retriever_mix_dense == 0:
-            weights = {
-                "path": s.retriever_weight_path,
-                "content": s.retriever_weight_content,
-                "term": s.retriever_weight_term,
-            }
-            return reciprocal_rank(lists, weights, s.retriever_rrf_k)
-        return convex(
-            lists["content"],
-            dense,
-            share=s.retriever_mix_dense,
-            covered={key: key[0] in corpus.dense for key in found.chunk_ids},
-            extra={
-                "path": (lists["path"], s.retriever_mix_path),
-                "term": (lists["term"], s.retriever_mix_term),
-            },
-        )
-
-    async def _add_all(
-        self, found: Found, fused: dict[Key, Fused], corpus: Corpus, limit: int
-    ) -> None:
-        """The small-corpus path: what no channel found comes after what some did."""
-        for revn, chunk in await self.catalog.chunks.whole(list(corpus.by_revn), limit):
-            key = (revn, chunk.order)
-            if key not in fused:
-                fused[key] = Fused(0.0, {})
-                found.chunk_ids[key] = chunk.chunk_id
+    async def _rest(self, fused: dict[Key, Fused], corpus: Corpus, limit: int) -> dict[Key, str]:
+        """The small-corpus path: chunk ids that no channel found, to come after those."""
+        whole = await self.catalog.chunks.whole(list(corpus.by_revn), limit)
+        ids = {(revn, chunk.order): chunk.chunk_id for revn, chunk in whole}
+        return {key: chunk_id for key, chunk_id in ids.items() if key not in fused}
 
 
 def _notes(words: LexicalQuery) -> list[str]:

@@ -12,20 +12,25 @@ from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.api.search import RetrieveQuery
 from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.faults import Code, WorldFault
+from libs.contracts.query.probe import ProbeQuery
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.gate import Gate
 from libs.runtime.index.port import Hit, LexicalQuery
+from libs.runtime.inference.errors import ModelUnavailable
+from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
 from tests.support.nats import until
 
 SIZE = 20
+CHANNELS = {"content", "path", "term", "dense"}
 
 
 class Stores:
     """A corpus of `SIZE` chunks in one revision; what is in `stuck` never answers."""
 
     model = "m"
+    model_away = False
 
     def __init__(self, *stuck: str, content: str = "text") -> None:
         self.stuck = set(stuck)
@@ -43,7 +48,7 @@ class Stores:
 
     async def active_set(self, namespace: str) -> ActiveSet:
         revision = ActiveRevision(
-            1, "doc", 1, "doc.md", "default", "md", DocumentMetadata(), SIZE, self.model
+            1, "doc", 1, "doc.md", "default", "md", DocumentMetadata(), SIZE, "m"
         )
         return ActiveSet(7, (revision,))
 
@@ -56,6 +61,8 @@ class Stores:
         return [Hit(1, order, f"t{order}", order / SIZE) for order in reversed(range(SIZE))]
 
     async def embed_query(self, text: str) -> Any:
+        if self.model_away:
+            raise ModelUnavailable("away")
         return np.zeros(4, np.float32)
 
     async def fetch(self, keys: list[tuple[int, int]]) -> dict[tuple[int, int], Chunk]:
@@ -86,6 +93,54 @@ async def test_a_query_in_time_is_whole() -> None:
     answer = await retriever(Stores()).retrieve(asks(milliseconds=60_000))
     assert (len(answer.chunks), answer.unfinished, answer.notes) == (5, [], [])
     assert answer.chunks[0].channels.keys() == {"content", "dense", "term"}
+
+
+async def test_a_channel_without_weight_is_searched_only_where_it_has_one() -> None:
+    stores = Stores()
+    await retriever(stores).retrieve(asks())
+    assert sorted({*stores.asked} & CHANNELS) == ["content", "dense", "term"]
+    without_vectors = Stores()
+    without_vectors.model = "another"
+    answer = await retriever(without_vectors, retriever_weight_term=0).retrieve(asks())
+    assert sorted({*without_vectors.asked} & CHANNELS) == ["content", "path"]
+    assert answer.chunks[0].channels.keys() == {"content", "path"}
+
+
+async def test_where_the_model_is_away_the_channels_that_count_without_it_answer() -> None:
+    stores = Stores()
+    searching = retriever(stores)
+    stores.model_away = True
+    for _ in range(2):
+        answer = await searching.retrieve(asks())
+        assert answer.chunks[0].channels.keys() == {"content", "path", "term"}
+    stores.model_away = False
+    answer = await searching.retrieve(asks())
+    assert answer.chunks[0].channels.keys() == {"content", "dense", "term"}
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_search_and_the_probe_of_its_question_ask_the_channels_once(later: bool) -> None:
+    stores = Stores()
+    searching = retriever(stores)
+    probe = ProbeQuery(namespace="acme", question="q")
+    if later:
+        await searching.retrieve(asks())
+        answer = await Prober(searching).probe(probe)
+    else:
+        _, answer = await asyncio.gather(searching.retrieve(asks()), Prober(searching).probe(probe))
+    assert (answer.corpus_version, answer.unfinished) == (7, [])
+    assert sorted(name for name in stores.asked if name in CHANNELS) == ["content", "dense", "term"]
+
+
+async def test_who_has_more_time_does_not_lose_by_who_had_less() -> None:
+    stores = Stores("dense")
+    searching = retriever(stores)
+    hurried = asyncio.create_task(searching.retrieve(asks(milliseconds=60)))
+    await until(lambda: "dense" in stores.asked, what="the hurried search is under way")
+    patient = asyncio.create_task(searching.retrieve(asks()))
+    assert (await hurried).unfinished == ["dense"]
+    stores.stuck.clear()
+    assert (await patient).unfinished == []
 
 
 async def test_a_dense_channel_without_time_leaves_the_lexical_evidence() -> None:
