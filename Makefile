@@ -8,6 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .PHONY: help install run stack test-stack test test-slow bench check fix docs clean
+.PHONY: check-k8s check-k8s-server images
 
 ##@ Use
 $(STAMP): pyproject.toml constraints.txt deploy/local/install.sh
@@ -55,6 +56,16 @@ fix: $(STAMP) ## repair what a tool can repair, and write generated files anew
 docs: $(STAMP) ## write generated documents anew: subjects, AsyncAPI, permissions, settings, licences
 	$(BIN)/python -m deploy.local.generate
 
+##@ Ship
+images: $(STAMP) ## build the two images with Docker (IMAGES=registry/name, VERSION=)
+	@$(BIN)/python -m deploy.images
+
+check-k8s: $(STAMP) ## manifests against the API server's own validation and the CRDs they use (Go)
+	@$(BIN)/python -m deploy.k8s.check
+
+check-k8s-server: $(STAMP) ## the same applied to a real kube-apiserver with etcd, built once (Go)
+	@$(BIN)/python -m deploy.k8s.server
+
 ##@ Measure
 bench: $(STAMP) ## pipeline, search and start against raw library calls, in one run
 	$(BIN)/python -m bench
@@ -66,4 +77,4 @@ clean: ## remove the environment, caches and reports; documents in .groundwire s
 help: ## this text
 	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,7 +48,8 @@ func problems(object runtime.Object) (field.ErrorList, error) {
 	case *apps.StatefulSet:
 		return appsvalidation.ValidateStatefulSet(it, appsvalidation.StatefulSetValidationOptions{}, pods), nil
 	case *batch.Job:
-		return batchvalidation.ValidateJobCreate(it, batchvalidation.JobValidationOptions{}), nil
+		selectOwnPods(it)
+		return batchvalidation.ValidateJobCreate(it, batchvalidation.JobValidationOptions{RequirePrefixedLabels: true}), nil
 	case *core.ConfigMap:
 		return corevalidation.ValidateConfigMap(it), nil
 	case *core.Namespace:
@@ -65,6 +68,25 @@ func problems(object runtime.Object) (field.ErrorList, error) {
 		return autoscalingvalidation.ValidateHorizontalPodAutoscaler(it, autoscalingvalidation.HorizontalPodAutoscalerSpecValidationOptions{}), nil
 	}
 	return nil, errUnknownKind
+}
+
+// selectOwnPods fills in what the server does when a Job is created without a selector.
+func selectOwnPods(job *batch.Job) {
+	if job.Spec.Selector != nil {
+		return
+	}
+	job.UID = "00000000-0000-0000-0000-000000000000"
+	own := map[string]string{
+		batch.ControllerUidLabel: string(job.UID), batch.LegacyControllerUidLabel: string(job.UID),
+		batch.JobNameLabel: job.Name, batch.LegacyJobNameLabel: job.Name,
+	}
+	if job.Spec.Template.Labels == nil {
+		job.Spec.Template.Labels = map[string]string{}
+	}
+	maps.Copy(job.Spec.Template.Labels, own)
+	job.Spec.Selector = &metav1.LabelSelector{
+		MatchLabels: map[string]string{batch.ControllerUidLabel: string(job.UID)},
+	}
 }
 
 // check answers the object's kind and every finding about it.

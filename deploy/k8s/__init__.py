@@ -1,0 +1,1 @@
+"""The services on Kubernetes: a kustomize base, components and overlays, and their checks."""
