@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from libs.runtime.flights import Flights
-from libs.runtime.index.port import LexicalChannel, SearchIndex
+from libs.runtime.index.port import SearchIndex
 from libs.runtime.inference.port import Embedder
-from services.retriever.channels import Ask, Found, Key, Weighed, search_channels
+from services.retriever.channels import CHANNELS, Ask, Found, Key, Weighed, search_channels
 from services.retriever.deadline import Deadline
 from services.retriever.fusion import Fused, convex, min_max, reciprocal_rank
 from services.retriever.scope import Corpus
@@ -110,7 +110,7 @@ class Bases:
         )
 
 
-def _rank_weights(settings: Settings) -> dict[LexicalChannel, float]:
+def _rank_weights(settings: Settings) -> dict[str, float]:
     return {
         "path": settings.retriever_weight_path,
         "content": settings.retriever_weight_content,
@@ -118,14 +118,16 @@ def _rank_weights(settings: Settings) -> dict[LexicalChannel, float]:
     }
 
 
-def _mix_weights(settings: Settings) -> dict[LexicalChannel, float]:
+def _mix_weights(settings: Settings) -> dict[str, float]:
     """Of the channels beside the convex mix of content and dense."""
     return {"path": settings.retriever_mix_path, "term": settings.retriever_mix_term}
 
 
 def _weighed(settings: Settings) -> Weighed:
     """A channel without weight is not searched."""
-    mixed = {name for name, weight in _mix_weights(settings).items() if weight > 0}
-    ranked = {name for name, weight in _rank_weights(settings).items() if weight > 0}
+    ranks, mix = _rank_weights(settings), {"content": 1.0, **_mix_weights(settings)}
     dense = settings.retriever_mix_dense > 0
-    return Weighed(frozenset(mixed | {"content"}) if dense else frozenset(), frozenset(ranked))
+    return Weighed(
+        frozenset(name for name in CHANNELS if dense and mix[name] > 0),
+        frozenset(name for name in CHANNELS if ranks[name] > 0),
+    )

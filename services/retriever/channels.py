@@ -14,6 +14,8 @@ from services.retriever.scope import Corpus
 Key = tuple[int, int]
 log = logger("retriever")
 
+CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
+
 
 @dataclass(frozen=True)
 class Ask:
