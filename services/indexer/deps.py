@@ -15,7 +15,8 @@ from services.indexer.settings import Settings
 @dataclass(frozen=True)
 class Deps:
     """`tokenize` makes the tokens of the lexical channels; `clock` tells the time in UTC;
-    `embedding` is held for a batch of the embedder, first come, first served."""
+    `embedding` is held for a batch of the embedder, first come, first served; `linking` while
+    a document is joined to others, so that those of this process need not look twice."""
 
     bus: Bus
     stores: Stores
@@ -23,3 +24,4 @@ class Deps:
     settings: Settings
     clock: Callable[[], datetime] = now
     embedding: asyncio.Lock = field(default_factory=asyncio.Lock)
+    linking: asyncio.Lock = field(default_factory=asyncio.Lock)

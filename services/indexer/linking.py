@@ -20,9 +20,10 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
     own: list[GraphEdge] = []
     for _ in range(TRIES):
         seen = await _candidates(graph, namespace, node)
-        if seen != near:
-            near, own = seen, await _choose(graph, namespace, node, seen)
         around = await graph.neighbours(namespace, node.revn, CANDIDATES)
+        if seen != near:
+            joined = {other.revn for other in around}
+            near, own = seen, await _choose(graph, namespace, node, seen, joined)
         made = {_edge(node.revn, other).edge_id for other in around}
         ids = {edge.edge_id for edge in own}
         expected = graph_digest(node.revn, sorted(ids | made))
@@ -42,23 +43,34 @@ async def _candidates(graph: GraphStore, namespace: str, node: GraphNode) -> dic
 
 
 async def _choose(
-    graph: GraphStore, namespace: str, node: GraphNode, near: dict[int, GraphNode]
+    graph: GraphStore,
+    namespace: str,
+    node: GraphNode,
+    near: dict[int, GraphNode],
+    joined: set[int],
 ) -> list[GraphEdge]:
     """The best edges whose other ends have room; a better edge takes the place of the worst
-    one of a node that is full."""
+    one of a node that is full. `joined` are the nodes that have an edge to this one."""
     chosen: list[GraphEdge] = []
-    for edge in possible_edges(node, near.values())[:LOOKS]:
-        around = await graph.neighbours(namespace, edge.revn_b, MAX_EDGES + 1)
-        others = [other for other in around if other.revn != node.revn]
-        if len(others) >= MAX_EDGES:
-            if others[MAX_EDGES - 1].score >= edge.score:
+    possible = possible_edges(node, near.values())[:LOOKS]
+    loads = await graph.loads(namespace, [edge.revn_b for edge in possible]) if possible else {}
+    for edge in possible:
+        load, lowest = loads.get(edge.revn_b, (0, 0.0))
+        if load - (edge.revn_b in joined) >= MAX_EDGES:
+            if lowest >= edge.score:
                 continue
-            kept = [_edge(edge.revn_b, other) for other in others[: MAX_EDGES - 1]]
-            await graph.write(namespace, near[edge.revn_b], kept)
+            await _make_room(graph, namespace, near[edge.revn_b], node.revn)
         chosen.append(edge)
         if len(chosen) == MAX_EDGES:
             break
     return chosen
+
+
+async def _make_room(graph: GraphStore, namespace: str, full: GraphNode, wanted: int) -> None:
+    """Cut the worst edges of a full node, so that it has room for one to `wanted`."""
+    around = await graph.neighbours(namespace, full.revn, MAX_EDGES)
+    others = [_edge(full.revn, other) for other in around if other.revn != wanted]
+    await graph.write(namespace, full, others[: MAX_EDGES - 1])
 
 
 def _edge(revn: int, other: Neighbour) -> GraphEdge:

@@ -164,7 +164,8 @@ async def _index_and_link(
     found = await index.digest(event.namespace, revn)
     work.check()
     node = GraphNode(revn, event.document_id, loaded.keywords)
-    graph = await link(deps.stores.graph, event.namespace, node)
+    async with deps.linking:
+        graph = await link(deps.stores.graph, event.namespace, node)
     return held_chunks("search index", expected, found), graph
 
 

@@ -132,6 +132,10 @@ class Graph:
                 found.append(Neighbour(other.revn, other.document_id, edge.score, edge.shared))
         return sorted(found, key=lambda n: (-n.score, n.revn))[:limit]
 
+    async def loads(self, namespace: str, revns: list[int]) -> dict[int, tuple[int, float]]:
+        around = {revn: await self.neighbours(namespace, revn, len(self.edges)) for revn in revns}
+        return {revn: (len(found), found[-1].score) for revn, found in around.items() if found}
+
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         if (namespace, revn) not in self.nodes:
             return 0, ""

@@ -105,6 +105,14 @@ class Neo4jGraph:
             for row in rows
         ]
 
+    async def loads(self, namespace: str, revns: list[int]) -> dict[int, tuple[int, float]]:
+        """See the port."""
+        found: dict[int, tuple[int, float]] = {}
+        for some in _batches([_key(namespace, revn) for revn in sorted(set(revns))]):
+            rows = await self._read(cypher.LOADS, keys=some)
+            found |= {row["revn"]: (row["edges"], row["lowest"]) for row in rows}
+        return found
+
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """See the port."""
         rows = await self._read(cypher.DIGEST, key=_key(namespace, revn))

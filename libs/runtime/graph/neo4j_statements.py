@@ -75,6 +75,12 @@ ORDER BY score DESC, revn
 LIMIT $limit
 """
 
+LOADS = """
+UNWIND $keys AS key
+MATCH (r:Revision {key: key})-[e:SHARES]-(:Revision)
+RETURN r.revn AS revn, count(e) AS edges, min(e.score) AS lowest
+"""
+
 DIGEST = """
 MATCH (r:Revision {key: $key})
 OPTIONAL MATCH (r)-[:SHARES]-(other:Revision)

@@ -78,6 +78,11 @@ class GraphStore(Protocol):
         """The node's edges by score, best first, ties by revn."""
         ...
 
+    async def loads(self, namespace: str, revns: list[int]) -> dict[int, tuple[int, float]]:
+        """How many edges each of these nodes has, and the lowest score among them; nodes
+        without an edge are left out."""
+        ...
+
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """Count of edges, and sha256 over node id and sorted edge ids, one a line; (0, "")
         when the node is absent."""

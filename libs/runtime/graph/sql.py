@@ -3,7 +3,16 @@
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, Subquery, func, insert, select, union_all
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Row,
+    bindparam,
+    func,
+    insert,
+    select,
+    union_all,
+)
 
 from libs.runtime.catalog.sql.catalog import SqlCatalog
 from libs.runtime.catalog.sql.graph_rows import clear_nodes
@@ -22,6 +31,51 @@ from libs.runtime.graph.port import (
 
 BATCH = 500
 
+_OF: BindParameter[str] = bindparam("namespace")
+_ADD_NODE = insert(graph_node)
+_ADD_KEYWORDS = insert(graph_keyword)
+_ADD_EDGES = insert(graph_edge)
+_PRESENT = select(graph_node.c.revn).where(
+    graph_node.c.namespace == _OF, graph_node.c.revn.in_(bindparam("revns", expanding=True))
+)
+_NODE = select(graph_node.c.revn).where(
+    graph_node.c.namespace == _OF, graph_node.c.revn == bindparam("revn")
+)
+_NODES = select(graph_node).where(
+    graph_node.c.namespace == _OF, graph_node.c.revn.in_(bindparam("revns", expanding=True))
+)
+_SHARING = (
+    select(graph_keyword.c.revn)
+    .where(
+        graph_keyword.c.namespace == _OF,
+        graph_keyword.c.keyword.in_(bindparam("keywords", expanding=True)),
+    )
+    .group_by(graph_keyword.c.revn)
+    .having(func.count() >= bindparam("minimum"))
+    .order_by(func.count().desc(), graph_keyword.c.revn)
+    .limit(bindparam("many"))
+)
+# From both sides; an OR would read every edge of the namespace.
+_SIDES = union_all(
+    *(
+        select(
+            here.label("here"), other.label("other"), graph_edge.c.score, graph_edge.c.shared
+        ).where(graph_edge.c.namespace == _OF, here.in_(bindparam("revns", expanding=True)))
+        for here, other in (
+            (graph_edge.c.revn_a, graph_edge.c.revn_b),
+            (graph_edge.c.revn_b, graph_edge.c.revn_a),
+        )
+    )
+).subquery()
+_OTHERS = select(_SIDES.c.other)
+_LOADS = select(_SIDES.c.here, func.count(), func.min(_SIDES.c.score)).group_by(_SIDES.c.here)
+_NEIGHBOURS = (
+    select(_SIDES.c.other, graph_node.c.document_id, _SIDES.c.score, _SIDES.c.shared)
+    .join(graph_node, (graph_node.c.namespace == _OF) & (graph_node.c.revn == _SIDES.c.other))
+    .order_by(_SIDES.c.score.desc(), _SIDES.c.other)
+    .limit(bindparam("many"))
+)
+
 
 def _write_node(
     connection: Connection, namespace: str, node: GraphNode, edges: list[GraphEdge]
@@ -29,33 +83,31 @@ def _write_node(
     clear_nodes(connection, namespace, [node.revn])
     keywords = sorted(node.keywords)
     connection.execute(
-        insert(graph_node).values(
-            namespace=namespace,
-            revn=node.revn,
-            document_id=node.document_id,
-            keywords=dump(keywords),
-        )
+        _ADD_NODE,
+        {
+            "namespace": namespace,
+            "revn": node.revn,
+            "document_id": node.document_id,
+            "keywords": dump(keywords),
+        },
     )
     if keywords:
         connection.execute(
-            insert(graph_keyword),
+            _ADD_KEYWORDS,
             [{"namespace": namespace, "keyword": one, "revn": node.revn} for one in keywords],
         )
     ends = sorted({revn for edge in edges for revn in (edge.revn_a, edge.revn_b)})
-    present = set(
-        connection.execute(
-            select(graph_node.c.revn).where(
-                graph_node.c.namespace == namespace, graph_node.c.revn.in_(ends)
-            )
-        ).scalars()
-    )
+    present: set[int] = set()
+    if ends:
+        found = connection.execute(_PRESENT, {"namespace": namespace, "revns": ends})
+        present.update(found.scalars())
     rows = {
         edge.edge_id: _edge_row(namespace, edge)
         for edge in edges
         if {edge.revn_a, edge.revn_b} <= present
     }
     if rows:
-        connection.execute(insert(graph_edge), list(rows.values()))
+        connection.execute(_ADD_EDGES, list(rows.values()))
 
 
 def _edge_row(namespace: str, edge: GraphEdge) -> dict[str, Any]:
@@ -71,60 +123,33 @@ def _edge_row(namespace: str, edge: GraphEdge) -> dict[str, Any]:
 def _candidates(
     connection: Connection, namespace: str, keywords: frozenset[str], minimum: int, limit: int
 ) -> list[GraphNode]:
-    shared = func.count()
-    found = connection.execute(
-        select(graph_keyword.c.revn)
-        .where(graph_keyword.c.namespace == namespace, graph_keyword.c.keyword.in_(keywords))
-        .group_by(graph_keyword.c.revn)
-        .having(shared >= minimum)
-        .order_by(shared.desc(), graph_keyword.c.revn)
-        .limit(limit)
-    )
+    asked = {"keywords": sorted(keywords), "minimum": minimum, "many": limit}
+    found = connection.execute(_SHARING, {"namespace": namespace, **asked})
     revns = list(found.scalars())
-    rows = connection.execute(
-        select(graph_node).where(graph_node.c.namespace == namespace, graph_node.c.revn.in_(revns))
-    )
+    rows = connection.execute(_NODES, {"namespace": namespace, "revns": revns})
     nodes = {row.revn: _node(row) for row in rows}
     return [nodes[revn] for revn in revns]
 
 
-def _edges_of(namespace: str, revn: int) -> Subquery:
-    """The edges at a node, from both sides; an OR would read every edge of the namespace."""
-    sides = ((graph_edge.c.revn_a, graph_edge.c.revn_b), (graph_edge.c.revn_b, graph_edge.c.revn_a))
-    return union_all(
-        *(
-            select(other.label("other"), graph_edge.c.score, graph_edge.c.shared).where(
-                graph_edge.c.namespace == namespace, here == revn
-            )
-            for here, other in sides
-        )
-    ).subquery()
-
-
 def _neighbours(connection: Connection, namespace: str, revn: int, limit: int) -> list[Neighbour]:
-    edge = _edges_of(namespace, revn).c
-    rows = connection.execute(
-        select(edge.other, graph_node.c.document_id, edge.score, edge.shared)
-        .join(
-            graph_node,
-            (graph_node.c.namespace == namespace) & (graph_node.c.revn == edge.other),
-        )
-        .order_by(edge.score.desc(), edge.other)
-        .limit(limit)
-    )
+    rows = connection.execute(_NEIGHBOURS, {"namespace": namespace, "revns": [revn], "many": limit})
     return [
         Neighbour(other, document_id, score, tuple(orjson.loads(shared)))
         for other, document_id, score, shared in rows
     ]
 
 
+def _loads(
+    connection: Connection, namespace: str, revns: list[int]
+) -> dict[int, tuple[int, float]]:
+    found = connection.execute(_LOADS, {"namespace": namespace, "revns": revns})
+    return {revn: (count, lowest) for revn, count, lowest in found}
+
+
 def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str]:
-    node = select(graph_node.c.revn).where(
-        graph_node.c.namespace == namespace, graph_node.c.revn == revn
-    )
-    if connection.execute(node).first() is None:
+    if connection.execute(_NODE, {"namespace": namespace, "revn": revn}).first() is None:
         return 0, ""
-    others = connection.execute(select(_edges_of(namespace, revn).c.other)).scalars()
+    others = connection.execute(_OTHERS, {"namespace": namespace, "revns": [revn]}).scalars()
     return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
 
 
@@ -174,6 +199,14 @@ class CatalogGraph:
     async def neighbours(self, namespace: str, revn: int, limit: int) -> list[Neighbour]:
         """See the port."""
         return await self._catalog.database.read(_neighbours, namespace, revn, limit)
+
+    async def loads(self, namespace: str, revns: list[int]) -> dict[int, tuple[int, float]]:
+        """See the port."""
+        found: dict[int, tuple[int, float]] = {}
+        for start in range(0, len(revns), BATCH):
+            some = revns[start : start + BATCH]
+            found |= await self._catalog.database.read(_loads, namespace, some)
+        return found
 
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """See the port."""

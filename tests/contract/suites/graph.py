@@ -45,6 +45,15 @@ class GraphStoreSuite:
         assert found == [5, 2, 3, 1]
         assert [one.revn for one in await graph.neighbours(NS, 4, 2)] == [5, 2]
 
+    async def test_loads_count_the_edges_of_many_nodes(self, graph: GraphStore) -> None:
+        for revn in (1, 2, 3, 5):
+            await graph.write(NS, node(revn), [])
+            await graph.write(OTHER, node(revn), [])
+        await graph.write(NS, node(4), [edge(4, 1, 0.8), edge(4, 3), edge(4, 5, 1.0)])
+        await graph.write(OTHER, node(6), [edge(6, 1)])
+        assert await graph.loads(NS, [1, 2, 4, 5, 6, 99]) == {1: (1, 0.8), 4: (3, 0.8), 5: (1, 1.0)}
+        assert await graph.loads(NS, []) == {}
+
     async def test_writing_again_replaces_node_and_edges(self, graph: GraphStore) -> None:
         for revn in (1, 2):
             await graph.write(NS, node(revn), [])
