@@ -10,7 +10,7 @@ from libs.runtime.index.port import SearchIndex
 from libs.runtime.inference.port import Embedder
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.settings import Settings
-from libs.runtime.tracing import traced
+from libs.runtime.storecalls import watched
 
 
 class Stores:
@@ -30,7 +30,7 @@ class Stores:
 
         settings = self._settings
         store = open_objects(settings.resolved_objects_url(), settings.objects_keys())
-        return traced(store, "objects")
+        return watched(store, "objects")
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -40,8 +40,8 @@ class Stores:
         settings = self._settings
         catalog = open_catalog(settings.resolved_catalog_url(), settings.catalog_secret())
         parts = {
-            name: traced(getattr(catalog, name), f"catalog.{name}")
-            for name in ("keys", "documents", "jobs", "chunks", "runs")
+            name: watched(getattr(catalog, name), f"catalog.{name}")
+            for name in ("keys", "documents", "jobs", "chunks", "runs", "corpus")
         }
         return cast(Catalog, SimpleNamespace(**parts, ping=catalog.ping, close=catalog.close))
 
@@ -55,7 +55,7 @@ class Stores:
             writer=self._index_writer,
             password=self._settings.index_secret(),
         )
-        return traced(index, "index")
+        return watched(index, "index")
 
     @cached_property
     def graph(self) -> GraphStore:
@@ -69,7 +69,7 @@ class Stores:
             settings.catalog_secret(),
             password=settings.graph_secret(),
         )
-        return traced(graph, "graph")
+        return watched(graph, "graph")
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -77,7 +77,7 @@ class Stores:
         from libs.runtime.inference.factory import open_embedder
 
         embedder = open_embedder(self._settings.embedder, self._settings.data_dir)
-        return None if embedder is None else traced(embedder, "embedder")
+        return None if embedder is None else watched(embedder, "embedder")
 
     async def close(self) -> None:
         """Close what was opened."""

@@ -33,6 +33,14 @@ REQUEST_SECONDS = Histogram(
 )
 SHED = Counter("groundwire_requests_shed_total", "Requests refused at once, by gate", ["gate"])
 
+STORE_SECONDS = Histogram(
+    "groundwire_store_seconds",
+    "Time of a call to a store, in seconds, by outcome (ok, absent, away, refused, cancelled,"
+    " error)",
+    ["store", "operation", "outcome"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+)
+
 
 def _trace_ids(
     _logger: Any, _name: str, event: structlog.types.EventDict

@@ -6,6 +6,7 @@ from libs.contracts.events import JobEvent
 from libs.contracts.subjects import LEDGER, PARK, TAKE, Stage
 from libs.runtime.objects.factory import open_objects
 from libs.runtime.service import Service, run
+from libs.runtime.storecalls import watched
 from services.gateway import handlers
 from services.gateway.deps import Deps
 from services.gateway.http.app import create_app
@@ -17,7 +18,7 @@ def build(service: Service) -> None:
     """Wire the service."""
     settings, stores = service.settings, service.stores
     assert isinstance(settings, Settings)
-    inbox = open_objects(settings.resolved_inbox_url(), settings.objects_keys())
+    inbox = watched(open_objects(settings.resolved_inbox_url(), settings.objects_keys()), "inbox")
     deps = Deps(service.bus, stores, settings, inbox, checks=service.checks)
     service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=2, advances=False)
     for _ in range(settings.intake_workers):

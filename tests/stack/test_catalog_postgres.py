@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, exc, insert, inspect, select, update
+from sqlalchemy import Connection, exc, func, insert, inspect, select, update
 
 from libs.contracts.events.base import now
 from libs.contracts.faults import Code, WorldFault
@@ -129,6 +129,21 @@ class TestDatabase(Postgres):
 
         with pytest.raises(WorldFault, match="25006"):
             await catalog.database.read(write)
+
+    async def test_a_read_whose_connection_is_lost_is_run_again(
+        self, catalog: SqlCatalog, url: str
+    ) -> None:
+        runs = itertools.count()
+
+        def look(connection: Connection) -> int:
+            pid = connection.execute(select(func.pg_backend_pid())).scalar_one()
+            if next(runs) == 0:
+                with psycopg.connect(url) as other:
+                    other.execute("SELECT pg_terminate_backend(%s)", [pid])
+            return connection.execute(select(7)).scalar_one()
+
+        assert await catalog.database.read(look) == 7
+        assert next(runs) == 2
 
     async def test_a_password_may_come_apart_from_the_url(self, url: str) -> None:
         user, _, rest = url.removeprefix("postgresql://").partition(":")

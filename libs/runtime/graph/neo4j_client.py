@@ -1,8 +1,9 @@
 """The connection to Neo4j: how it is addressed, and its errors as faults of ours."""
 
+import asyncio
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 FORM = "neo4j://<user>@<host>:<port>/<database>[?tls=false]"
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 30.0
+GIVE_UP_SECONDS = 45.0
+"""The driver itself waits for ever for a server that holds its connections open."""
+
 RETRY_SECONDS = 10.0
+FIRST_PAUSE_SECONDS = 0.2
 CONNECTIONS = 32
 
 
@@ -76,18 +81,26 @@ def connect(address: Address, password: str | None) -> "AsyncDriver":
         connection_timeout=CONNECT_SECONDS,
         connection_acquisition_timeout=RETRY_SECONDS,
         max_transaction_retry_time=RETRY_SECONDS,
+        initial_retry_delay=FIRST_PAUSE_SECONDS,
         max_connection_pool_size=CONNECTIONS,
         notifications_min_severity="OFF",
     )
 
 
-@contextmanager
-def faults(address: Address) -> Iterator[None]:
-    """Errors of the driver as faults; none of their texts is kept, they may quote keywords."""
+@asynccontextmanager
+async def faults(address: Address) -> AsyncIterator[None]:
+    """Errors of the driver as faults; none of their texts is kept, they may quote keywords.
+
+    Also what takes longer than `GIVE_UP_SECONDS` is one.
+    """
     from neo4j import exceptions
 
     try:
-        yield
+        async with asyncio.timeout(GIVE_UP_SECONDS):
+            yield
+    except TimeoutError:
+        detail = f"{address} did not answer within {GIVE_UP_SECONDS:g} s"
+        raise WorldFault(Code.STORE_AWAY, detail) from None
     except exceptions.AuthError:
         raise WorldFault(
             Code.STORE_AWAY, f"{address} does not let us in: check GROUNDWIRE_GRAPH_PASSWORD"

@@ -49,10 +49,12 @@ class Neo4jGraph:
         async with self._preparing:
             if self._prepared:
                 return
-            with faults(self._address):
-                async with self._driver.session(database=self._address.database) as session:
-                    for statement in cypher.CONSTRAINTS:
-                        await (await session.run(statement)).consume()
+            async with (
+                faults(self._address),
+                self._driver.session(database=self._address.database) as session,
+            ):
+                for statement in cypher.CONSTRAINTS:
+                    await session.execute_write(_run, statement)
             self._prepared = True
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
@@ -155,7 +157,7 @@ class Neo4jGraph:
 
         await self.prepare()
         timed = unit_of_work(timeout=CALL_SECONDS)(work)
-        with faults(self._address):
+        async with faults(self._address):
             for _ in range(_TRIES):
                 try:
                     async with self._driver.session(database=self._address.database) as session:
@@ -172,9 +174,11 @@ class Neo4jGraph:
             return await (await tx.run(statement, parameters)).data()
 
         timed = unit_of_work(timeout=CALL_SECONDS)(work)
-        with faults(self._address):
-            async with self._driver.session(database=self._address.database) as session:
-                return await session.execute_read(timed)
+        async with (
+            faults(self._address),
+            self._driver.session(database=self._address.database) as session,
+        ):
+            return await session.execute_read(timed)
 
 
 def _removal(keys: list[str]) -> Work[int]:
@@ -192,7 +196,7 @@ async def _sweep(tx: "AsyncManagedTransaction", words: Iterable[str]) -> None:
         await _run(tx, cypher.SWEEP_KEYWORDS, words=some)
 
 
-async def _run(tx: "AsyncManagedTransaction", statement: str, **parameters: Any) -> None:
+async def _run(tx: "AsyncManagedTransaction", /, statement: str, **parameters: Any) -> None:
     await (await tx.run(statement, parameters)).consume()
 
 

@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from libs.contracts.faults import Code, DocumentFault
+from libs.contracts.faults import Code, DocumentFault, WorldFault
 from libs.runtime.objects.keys import check_key, check_prefix
 from libs.runtime.objects.port import ObjectInfo
 from libs.runtime.objects.s3_bucket import S3Bucket, release
@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 THREADS = 16
 """Requests at a time; the others wait for their turn."""
+
+CALL_SECONDS = 300.0
+"""The most that one request may take, its turn and the library's retries included."""
 
 MAX_LINK_SECONDS = 7 * 24 * 3600
 """As in S3."""
@@ -164,7 +167,12 @@ class S3ObjectStore:
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: function(*args, **kwargs))
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await loop.run_in_executor(self._threads, lambda: function(*args, **kwargs))
+        except TimeoutError:
+            detail = f"the object store did not answer within {CALL_SECONDS:g} s"
+            raise WorldFault(Code.STORE_AWAY, detail) from None
 
 
 def _check(key: str) -> str:

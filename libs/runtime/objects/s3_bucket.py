@@ -9,7 +9,6 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, unquote
@@ -68,15 +67,10 @@ class S3Bucket:
 
     def __init__(self, place: S3Place, keys: S3Keys | None, connections: int) -> None:
         self.name = place.bucket
+        # here, for the library cannot be imported by several threads at once
+        self.client: Minio = connect(place, keys, connections)
         self._place = place
-        self._keys = keys
-        self._connections = connections
         self._seen = False
-
-    @cached_property
-    def client(self) -> "Minio":
-        """Made at first use."""
-        return connect(self._place, self._keys, self._connections)
 
     def put(self, key: str, data: bytes, media_type: str | None) -> ObjectInfo:
         """Store `data` in one request."""

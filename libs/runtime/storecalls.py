@@ -1,0 +1,162 @@
+"""A span and a measurement around every call of a store."""
+
+import functools
+import inspect
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, TypeVar, cast
+
+from opentelemetry.trace import SpanKind, use_span
+
+from libs.contracts.faults import Fault, WorldFault
+from libs.runtime.telemetry import STORE_SECONDS
+from libs.runtime.tracing import record_error, tracer
+
+S = TypeVar("S")
+
+UNWATCHED = frozenset({"close"})
+
+
+def watched(store: S, system: str) -> S:
+    """`store`, each call of which has a client span `<system>.<method>` and is measured.
+
+    Streams are measured by the time that they keep their reader waiting, and contexts by that
+    of entering them. Plain methods and `close` are left alone.
+    """
+    return cast(S, _Watched(store, system))
+
+
+class _Watched:
+    def __init__(self, inner: object, system: str) -> None:
+        self._inner = inner
+        self._system = system
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._inner, name)
+        function = inspect.unwrap(member) if callable(member) else None
+        if name not in UNWATCHED:
+            if inspect.iscoroutinefunction(function):
+                member = _watched_call(member, _Meter(self._system, name))
+            elif inspect.isasyncgenfunction(member):
+                member = _watched_stream(member, _Meter(self._system, name))
+            elif inspect.isasyncgenfunction(function):
+                member = _watched_context(member, _Meter(self._system, name))
+        self.__dict__[name] = member
+        return member
+
+
+class _Meter:
+    """Spans and seconds of one operation of one store."""
+
+    def __init__(self, system: str, operation: str) -> None:
+        self._name = f"{system}.{operation}"
+        self._attributes = {"groundwire.store": system, "groundwire.operation": operation}
+        self._seconds = functools.cache(
+            lambda outcome: STORE_SECONDS.labels(system, operation, outcome)
+        )
+
+    def call(self) -> "_Call":
+        """One call that begins now."""
+        span = tracer().start_span(self._name, kind=SpanKind.CLIENT, attributes=self._attributes)
+        return _Call(span, self._seconds)
+
+
+class _Call:
+    """One call: `busy` around what the store does in it, `end` once."""
+
+    def __init__(self, span: Any, seconds: Callable[[str], Any]) -> None:
+        self._span = span
+        self._seconds = seconds
+        self._spent = 0.0
+        self._outcome = "ok"
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """The store is at work, within the call's span; how it fails is how the call ends."""
+        began = time.perf_counter()
+        try:
+            with use_span(self._span, record_exception=False, set_status_on_exception=False):
+                yield
+        except StopAsyncIteration:
+            raise
+        except BaseException as error:
+            self._outcome = outcome_of(error)
+            if self._outcome not in ("absent", "cancelled"):
+                record_error(self._span, error)
+            raise
+        finally:
+            self._spent += time.perf_counter() - began
+
+    def end(self) -> None:
+        """The call is over."""
+        self._span.end()
+        self._seconds(self._outcome).observe(self._spent)
+
+
+def outcome_of(error: BaseException) -> str:
+    """How a failed call is counted: `absent`, `away`, `refused`, `cancelled` or `error`."""
+    if isinstance(error, KeyError):
+        return "absent"
+    if isinstance(error, WorldFault):
+        return "away"
+    if isinstance(error, (Fault, ValueError)):
+        return "refused"
+    return "error" if isinstance(error, Exception) else "cancelled"
+
+
+def _watched_call(method: Any, meter: _Meter) -> Any:
+    @functools.wraps(method)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        one = meter.call()
+        try:
+            with one.busy():
+                return await method(*args, **kwargs)
+        finally:
+            one.end()
+
+    return call
+
+
+def _watched_stream(method: Any, meter: _Meter) -> Any:
+    @functools.wraps(method)
+    async def stream(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        one = meter.call()
+        pieces: AsyncIterator[Any] = method(*args, **kwargs)
+        try:
+            while True:
+                try:
+                    with one.busy():
+                        piece = await anext(pieces)
+                except StopAsyncIteration:
+                    return
+                yield piece
+        finally:
+            close = getattr(pieces, "aclose", None)
+            if close is not None:
+                await close()
+            one.end()
+
+    return stream
+
+
+def _watched_context(method: Any, meter: _Meter) -> Any:
+    @functools.wraps(method)
+    @asynccontextmanager
+    async def context(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        one = meter.call()
+        opened: AbstractAsyncContextManager[Any] = method(*args, **kwargs)
+        try:
+            with one.busy():
+                value = await opened.__aenter__()
+        finally:
+            one.end()
+        try:
+            yield value
+        except BaseException as error:
+            if not await opened.__aexit__(type(error), error, error.__traceback__):
+                raise
+        else:
+            await opened.__aexit__(None, None, None)
+
+    return context
