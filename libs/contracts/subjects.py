@@ -5,6 +5,7 @@ here. Subjects stand without the configurable prefix; only `libs/runtime/routes.
 """
 
 from libs.contracts import events as e
+from libs.contracts.api.reading import PictureQuery
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
@@ -116,6 +117,9 @@ QUERY_PROBE = Subject(
 QUERY_HYDRATE = Subject(
     "query.hydrate", HydrateQuery, (Stage.PLANNER,), "request", "Read chosen chunks."
 )
+QUERY_PICTURE = Subject(
+    "query.picture", PictureQuery, (Stage.GATEWAY,), "request", "Draw a page of a source."
+)
 SEARCH_RAN = Subject(
     "search.ran.{namespace}",
     e.SearchRan,
@@ -156,6 +160,7 @@ SUBJECTS: tuple[Subject, ...] = (
     QUERY_RETRIEVE,
     QUERY_PROBE,
     QUERY_HYDRATE,
+    QUERY_PICTURE,
     SEARCH_RAN,
 )
 

@@ -5,7 +5,7 @@ first key is `chunk_id` and no other object has that key, and a quote within a s
 escaped, so the text that opens a chunk stands nowhere else.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
@@ -78,11 +78,29 @@ class ChunkFile(Iterable[Chunk]):
         start = len(_OPENS)
         return [piece[start : piece.index(b'"', start)].decode() for piece in self._pieces()]
 
+    def lookup(self) -> Callable[[str], Chunk]:
+        """A function from chunk id to chunk, which raises KeyError for an unknown id.
+
+        Only the places of the chunks are kept, not the chunks.
+        """
+        if not self._canonical:
+            return {chunk.chunk_id: chunk for chunk in self}.__getitem__
+        places = dict(zip(self.ids(), self._places(), strict=True))
+
+        def find(chunk_id: str) -> Chunk:
+            start, stop = places[chunk_id]
+            return Chunk.model_validate_json(self._data[start:stop])
+
+        return find
+
     def _pieces(self) -> Iterator[bytes]:
         """The bytes of one chunk after the other."""
+        return (self._data[start:stop] for start, stop in self._places())
+
+    def _places(self) -> Iterator[tuple[int, int]]:
         start, end = len(_HEAD), len(self._data) - len(_TAIL)
         while start < end:
             following = self._data.find(b"," + _OPENS, start)
             stop = end if following < 0 else following
-            yield self._data[start:stop]
+            yield start, stop
             start = stop + 1

@@ -9,13 +9,14 @@ from libs.contracts.artefacts.profile import PageRange, Profile
 from libs.runtime.sandbox.sandbox import Finished, Sandbox
 from libs.runtime.work import Work
 from services.parser.child import HEAVY_FORMATS, JOIN, PARSE, PRELOAD
+from services.parser.picture import DRAW
 from services.parser.settings import Settings
 
 
 def make_sandbox(settings: Settings, *, preload: bool = True) -> Sandbox:
     """The parser's sandbox, not yet started; `preload` pays when many files will come."""
     return Sandbox(
-        [PARSE, JOIN],
+        [PARSE, JOIN, DRAW],
         settings.scratch(),
         limits=settings.limits(),
         slots=settings.parser_slots,

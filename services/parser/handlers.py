@@ -1,10 +1,12 @@
 """What the parser does with what it hears."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from libs.contracts.api.reading import PictureAnswer, PictureQuery
 from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.events import (
@@ -14,18 +16,24 @@ from libs.contracts.events import (
     ShardParsed,
     ShardsDone,
 )
-from libs.contracts.faults import Code, DocumentFault, Fault, WorldFault
+from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, WorldFault
 from libs.runtime.artefacts import load_json, save_json
 from libs.runtime.bus import Bus
 from libs.runtime.keys import attempt_key
 from libs.runtime.sandbox.crashes import crash_verdict
+from libs.runtime.sandbox.limits import Limits
 from libs.runtime.sandbox.sandbox import Sandbox
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.stores import Stores
 from libs.runtime.work import Work
 from services.parser.attempts import join_shards, parse_shard
+from services.parser.picture import DRAW, PICTURE
 from services.parser.report import ShardReport
 from services.parser.storing import store_rows, store_shard
+
+PICTURE_LIMITS = Limits(
+    wall_seconds=20.0, stall_seconds=20.0, cpu_seconds=20, memory_mb=1024, file_mb=64
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,8 @@ class Deps:
     bus: Bus
     stores: Stores
     sandbox: Sandbox
+    pictures: asyncio.Semaphore
+    """Places of their own for page pictures, which people wait for."""
 
 
 async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
@@ -66,6 +76,33 @@ async def on_shards_done(deps: Deps, event: ShardsDone, work: Work) -> None:
     diagnostics = Diagnostics(engine=reports[0].engine, findings=joined.findings)
     ref = await save_json(objects, attempt_key(event, "diagnostics.json"), diagnostics)
     await deps.bus.announce(_document(event, reports, joined, ref))
+
+
+async def on_picture(deps: Deps, query: PictureQuery) -> PictureAnswer:
+    """Draw a page of a source and store the picture where the query says.
+
+    Raises 404 for a page, or a source, that is not there, and the faults of the sandbox.
+    """
+    objects = deps.stores.objects
+    async with AsyncExitStack() as stack:
+        try:
+            path = await stack.enter_async_context(objects.local(query.source))
+        except KeyError:
+            raise CallerFault(Code.NOT_FOUND, "the source is not in the store", 404) from None
+        arguments = {"query": query.model_dump(mode="json"), "path": str(path)}
+        run = deps.sandbox.run(
+            DRAW, arguments, work=Work("picture"), limits=PICTURE_LIMITS, slots=deps.pictures
+        )
+        try:
+            finished = await stack.enter_async_context(run)
+        except ChildCrashed:
+            raise DocumentFault(Code.UNREADABLE, "the page cannot be drawn") from None
+        if "pages" in finished.result:
+            pages = finished.result["pages"]
+            raise CallerFault(Code.NOT_FOUND, f"the document has {pages} pages", 404)
+        data = await asyncio.to_thread(finished.file(PICTURE).read_bytes)
+        await objects.put(query.target, data, media_type="image/png")
+    return PictureAnswer(key=query.target, **finished.result)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ class Settings(settings.Settings):
     parser_slots: int = Field(
         default_factory=lambda: os.cpu_count() or 1, ge=1, description="shards parsed in parallel"
     )
+    parser_picture_slots: int = Field(default=2, ge=1, description="pages drawn in parallel")
     parser_seconds: float = Field(default=900.0, gt=0, description="longest parse of one shard")
     parser_stall_seconds: float = Field(
         default=120.0, gt=0, description="longest parse of one page"

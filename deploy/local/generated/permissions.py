@@ -16,8 +16,8 @@ from libs.contracts.subjects import (
     INGEST_BUCKET,
     INGEST_REQUESTED,
     JOB_EVENTS,
-    PIPELINE,
     QUERY_HYDRATE,
+    QUERY_PICTURE,
     QUERY_PLAN,
     QUERY_PROBE,
     QUERY_RETRIEVE,
@@ -37,6 +37,7 @@ ANSWERS = {
     QUERY_RETRIEVE: Stage.RETRIEVER,
     QUERY_PROBE: Stage.RETRIEVER,
     QUERY_HYDRATE: Stage.RETRIEVER,
+    QUERY_PICTURE: Stage.PARSER,
 }
 BUCKET_USERS = {"searches": (Stage.PLANNER,), "leases": (Stage.GATEWAY,)}
 
@@ -88,9 +89,11 @@ def _operated() -> set[str]:
         for what in ("STREAM.INFO", "STREAM.MSG.GET", "STREAM.MSG.DELETE")
     }
     direct = {f"$JS.API.DIRECT.GET.{stream_name(PREFIX, stream)}.>" for stream in STREAMS}
-    durables = f"$JS.API.CONSUMER.INFO.{stream_name(PREFIX, PIPELINE)}.*"
+    durables = {
+        f"$JS.API.CONSUMER.INFO.{stream_name(PREFIX, consumer.stream)}.*" for consumer in CONSUMERS
+    }
     upload = {full(PREFIX, s.wildcard) for s in (INGEST_REQUESTED, INGEST_BUCKET)}
-    return events | streams | direct | upload | {full(PREFIX, "again.*"), durables}
+    return events | streams | direct | upload | durables | {full(PREFIX, "again.*")}
 
 
 def _user(publish: set[str], subscribe: set[str]) -> dict[str, Any]:

@@ -111,9 +111,11 @@ class Sandbox:
         work: Work,
         preloaded: bool = False,
         limits: Limits | None = None,
+        slots: asyncio.Semaphore | None = None,
     ) -> AsyncIterator[Finished]:
         """Run `function` in a fresh child; its outputs live until the block is left.
 
+        `slots` are places of its own for work that must not wait behind long attempts.
         `preloaded` waits for the preload of a fork server that has just started. Raises what
         `verdict` raises, and `StaleFault(CANCELLED)` within a second of a cancel. While the
         child works or waits, `work` makes progress.
@@ -123,24 +125,17 @@ class Sandbox:
         folder = await asyncio.to_thread(self._scratch.attempt)
         try:
             await asyncio.to_thread(_write_job, folder, arguments)
-            await self._slot(work)
+            slots = slots or self._slots
+            await _slot(slots, work)
             try:
                 result = await self._attempt(
                     function, folder, work, limits or self._limits, preloaded=preloaded
                 )
             finally:
-                self._slots.release()
+                slots.release()
             yield Finished(result, folder)
         finally:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
-
-    async def _slot(self, work: Work) -> None:
-        while True:
-            work.check()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_SECONDS * 5):
-                    await self._slots.acquire()
-                return
 
     async def _attempt(
         self, function: str, folder: Path, work: Work, limits: Limits, *, preloaded: bool
@@ -245,3 +240,12 @@ def _log_end(function: str, work: Work, end: End, folder: Path) -> None:
         "child failed", function=function, job_id=work.job_id, status=end.status,
         killed=end.killed, code=fault.get("code"), frames=frames,
     )  # fmt: skip
+
+
+async def _slot(slots: asyncio.Semaphore, work: Work) -> None:
+    while True:
+        work.check()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POLL_SECONDS * 5):
+                await slots.acquire()
+            return

@@ -20,6 +20,7 @@ from services.gateway.http import (
     reading,
     runs,
     search,
+    sections,
     uploads,
 )
 from services.gateway.http.guard import Gate, GuardedRoute
@@ -42,6 +43,7 @@ ROUTERS = (
     uploads.router,
     jobs.router,
     reading.router,
+    sections.router,
     erasures.router,
     runs.router,
     admin.router,

@@ -45,7 +45,7 @@ async def serve(request: Request, objects: ObjectStore, ref: ArtefactRef, as_: S
         "Content-Disposition": disposition(as_),
         "X-Content-Type-Options": "nosniff",
     }
-    if _names(request.headers.get("if-none-match"), tag):
+    if names_tag(request.headers.get("if-none-match"), tag):
         return Response(status_code=304, headers=headers)
     wanted = _range_of(request, tag, info)
     start, end = wanted or (0, info.size)
@@ -93,7 +93,8 @@ def _range_of(request: Request, tag: str, info: ObjectInfo) -> tuple[int, int] |
     return byte_range(header, info.size)
 
 
-def _names(header: str | None, tag: str) -> bool:
+def names_tag(header: str | None, tag: str) -> bool:
+    """Whether an `If-None-Match` header names the entity tag."""
     if header is None:
         return False
     tags = [t.strip().removeprefix("W/") for t in header.split(",")]

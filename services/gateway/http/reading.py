@@ -69,7 +69,7 @@ async def source(
     request: Request, ns: Namespaced, document_id: Id, deps: DepsDep, revision: RevisionQuery = None
 ) -> Response:
     """The file as it was sent."""
-    record = await _revision(deps, ns, document_id, revision)
+    record = await revision_of(deps, ns, document_id, revision)
     if record.source is None:
         raise not_found("the source")
     served = Served(record.file_name, media_type_of(record.file_name))
@@ -93,7 +93,7 @@ def media_type_of(file_name: str) -> str:
 async def _artefact(
     request: Request, deps: Deps, namespace: str, document_id: str, number: int | None, name: str
 ) -> Response:
-    record = await _revision(deps, namespace, document_id, number)
+    record = await revision_of(deps, namespace, document_id, number)
     ref = record.artefacts.get(name)
     if ref is None:
         raise not_found("this part of the revision")
@@ -101,9 +101,10 @@ async def _artefact(
     return await serve(request, deps.stores.objects, ref, served)
 
 
-async def _revision(
+async def revision_of(
     deps: Deps, namespace: str, document_id: str, number: int | None
 ) -> RevisionRecord:
+    """The revision, the active one for None. Raises 404 when it is not there or not kept."""
     record = await deps.stores.catalog.documents.revision(namespace, document_id, number)
     if record is None or record.state == "collected":
         raise not_found("the document, or this revision of it,")

@@ -146,7 +146,7 @@ async def started(root: Path, **settings: Any) -> AsyncIterator[Flow]:
             stores,
             bus,
             profiler.Deps(untyped, places, first, looks.bounds(), looks.shard_window),
-            parser.Deps(untyped, places, second),
+            parser.Deps(untyped, places, second, asyncio.Semaphore(1)),
         )
     finally:
         await asyncio.gather(first.close(), second.close())
