@@ -20,7 +20,7 @@ from libs.runtime.keys import attempt_key, message_key
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.routes import address, event_address, event_name, message_id, stream_name
 from libs.runtime.stores import Stores
-from libs.runtime.telemetry import PUBLISHED, logger
+from libs.runtime.telemetry import PUBLISH_FAILURES, PUBLISHED, logger
 from libs.runtime.tracing import inject, record_error, tracer
 
 R = TypeVar("R", bound=BaseModel)
@@ -198,6 +198,7 @@ class Bus:
                     )
             except _AWAY as error:
                 record_error(span, error)
+                PUBLISH_FAILURES.labels(name).inc()
                 raise WorldFault(
                     Code.BUS_AWAY, f"the message bus did not take {name}", retry_after=2.0
                 ) from error

@@ -97,6 +97,12 @@ async def list_letters(
     return LetterPage(letters, place)
 
 
+async def oldest(bus: Bus) -> datetime | None:
+    """When the letter that waits longest was parked; None when there is none."""
+    found = await _next(bus, 1)
+    return None if found is None else found.time
+
+
 async def get_letter(bus: Bus, objects: ObjectStore, letter: str) -> DeadLetter | None:
     """The letter with this id."""
     found = await _find(bus, letter)

@@ -25,6 +25,9 @@ MESSAGE_SECONDS = Histogram(
 )
 IN_PROGRESS = Gauge("groundwire_messages_in_progress", "Deliveries being worked on", ["consumer"])
 PUBLISHED = Counter("groundwire_published_total", "Messages published, by event", ["event"])
+PUBLISH_FAILURES = Counter(
+    "groundwire_publish_failures_total", "Messages that the bus did not take, by event", ["event"]
+)
 REQUEST_SECONDS = Histogram(
     "groundwire_request_seconds",
     "Time to answer a request on the bus, in seconds",

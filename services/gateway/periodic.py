@@ -8,12 +8,14 @@ from services.gateway.held import release_held
 from services.gateway.lease import reconciler_lease
 from services.gateway.reconcile import reconcile, sweep_uploads
 from services.gateway.release import announce_forgotten, release_waiting
+from services.gateway.watch import watch_bus
 
 RELEASE_SECONDS = 1.0
 ANNOUNCE_SECONDS = 3.0
 RECONCILE_SECONDS = 10.0
 """A third of how long a lease lives."""
 SWEEP_SECONDS = 600.0
+WATCH_SECONDS = 10.0
 
 
 def schedule(service: Service, deps: Deps) -> None:
@@ -23,6 +25,7 @@ def schedule(service: Service, deps: Deps) -> None:
     alone = lease.guarded
     service.every(RELEASE_SECONDS, partial(release_waiting, deps), "release")
     service.every(ANNOUNCE_SECONDS, partial(announce_forgotten, deps), "announce")
+    service.every(WATCH_SECONDS, partial(watch_bus, deps), "watch the bus")
     service.every(RELEASE_SECONDS, alone(partial(release_held, deps)), "give back held events")
     service.every(RECONCILE_SECONDS, alone(partial(reconcile, deps)), "reconcile")
     service.every(SWEEP_SECONDS, alone(partial(sweep_uploads, deps)), "sweep uploads")
