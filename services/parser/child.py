@@ -1,5 +1,6 @@
 """What runs in the sandbox: the parse of one shard, and the join of all."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ PARSE = "services.parser.child:parse"
 JOIN = "services.parser.child:join"
 ROWS = "rows.jsonl.zst"
 PROGRESS_ROWS = 2_000
+YOUNG_OBJECTS = 50_000
+"""New objects from which a child looks for circles among them: nearly all that it makes is rows
+and words, which hold none, and all of it ends with the attempt."""
 
 PRELOAD = (
     "orjson",
@@ -53,6 +57,7 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     Writes the rows and assets to `out/`; returns what a `ShardReport` holds, but the assets'
     media types by name. The rows of a document of one shard are joined at once.
     """
+    gc.set_threshold(YOUNG_OBJECTS)
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)
     result = strategy(profile.format, arguments["engine"])(
@@ -87,6 +92,7 @@ def join(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     `sums` are their sha256: other bytes are the store's fault. Writes the joined rows to
     `out/`; returns their count, the assets that they still refer to, and all findings.
     """
+    gc.set_threshold(YOUNG_OBJECTS)
     profile = Profile.model_validate(arguments["profile"])
     paths = [Path(p) for p in arguments["rows"]]
     verify(zip(paths, arguments["sums"], strict=True))

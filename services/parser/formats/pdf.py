@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from services.parser.formats.attached import add_attachments
 from services.parser.formats.base import ParseInput, ShardResult
@@ -11,6 +12,7 @@ from services.parser.formats.ocr import Reader, as_jpeg, is_blank
 from services.parser.formats.pdf_attached import pdf_attachments
 from services.parser.formats.pdf_blocks import join_lines, to_lines
 from services.parser.formats.pdf_contents import take_contents
+from services.parser.formats.pdf_document import opened_pdf
 from services.parser.formats.pdf_furniture import sides, split_furniture
 from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
@@ -30,11 +32,19 @@ BACKGROUND = 0.85
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of the shard's pages, in reading order."""
+    with opened_pdf(given.path) as document:
+        return _parse(given, document)
+
+
+def _parse(given: ParseInput, document: Any) -> ShardResult:
     from importlib.metadata import version
 
     rows = Rows()
     pages: list[Page] = []
-    for page in read_pages(_readable(given, rows), given.pages.first, given.pages.last):
+    for page in read_pages(
+        _readable(given, rows, document), given.pages.first, given.pages.last,
+        document=document, total=given.profile.page_count,
+    ):  # fmt: skip
         _keep_pictures(given, rows, page)
         pages.append(page)
         given.progress(1)
@@ -63,7 +73,7 @@ def parse(given: ParseInput) -> ShardResult:
     ends = given.pages.last in (0, given.profile.page_count)
     if ends:
         _form(given, rows)
-    _attachments(given, rows, [p.number for p in pages if p.has_files], ends=ends)
+    _attachments(given, rows, document, [p.number for p in pages if p.has_files], ends=ends)
     return rows.result(
         "liteparse",
         {"liteparse": version("liteparse"), "pypdfium2": version("pypdfium2"), **reader.versions},
@@ -83,21 +93,23 @@ def _form(given: ParseInput, rows: Rows) -> None:
         rows.note("xfa_form", "a form that only its own program draws; its texts are read")
 
 
-def _attachments(given: ParseInput, rows: Rows, pages: list[int], *, ends: bool) -> None:
+def _attachments(
+    given: ParseInput, rows: Rows, document: Any, pages: list[int], *, ends: bool
+) -> None:
     """Files inside the PDF, after its last page.
 
     Earlier shards only tell of theirs: their content would part the pages around it.
     """
     if ends:
-        add_attachments(given, rows, pdf_attachments(given.path, pages))
+        add_attachments(given, rows, pdf_attachments(document, pages))
     elif pages:
         rows.note("attachments", "some attachments are named, not read; upload them apart")
 
 
-def _readable(given: ParseInput, rows: Rows) -> Path:
+def _readable(given: ParseInput, rows: Rows, document: Any) -> Path:
     """The source as liteparse needs it: its name ends in `.pdf`, its outline comes to an end."""
     own = given.scratch / "source.pdf"
-    if not has_sound_outline(given.path):
+    if not has_sound_outline(document):
         rows.note(
             "outline_damaged", "the embedded outline runs in circles: it is not used",
             severity="warning",

@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from services.parser.formats.attached import MAX_BYTES, MAX_FILES, Attachment
@@ -11,30 +10,24 @@ MAX_NOTES = 10_000
 """Annotations of a page that are looked at."""
 
 
-def pdf_attachments(path: Path, pages: Iterable[int]) -> Iterator[Attachment]:
+def pdf_attachments(document: Any, pages: Iterable[int]) -> Iterator[Attachment]:
     """Files pinned to these pages (from 1), then those of the whole document.
 
     A file of no bytes, or of more than `MAX_BYTES`, comes without its bytes. What PDFium cannot
-    open has no files.
+    open, None, has no files.
     """
+    if document is None:
+        return
     import pypdfium2
 
-    opening: Any = pypdfium2.PdfDocument
-    try:
-        document = opening(path)
-    except pypdfium2.PdfiumError:
-        return
     raw: Any = pypdfium2.raw
-    try:
-        for page in pages:
-            yield from _pinned(raw, document, page - 1)
-        # one past the limit, so that the caller sees that some are left out
-        for index in range(min(document.count_attachments(), MAX_FILES + 1)):
-            handle = raw.FPDFDoc_GetAttachment(document, index)
-            if handle:
-                yield _attachment(raw, handle)
-    finally:
-        document.close()
+    for page in pages:
+        yield from _pinned(raw, document, page - 1)
+    # one past the limit, so that the caller sees that some are left out
+    for index in range(min(document.count_attachments(), MAX_FILES + 1)):
+        handle = raw.FPDFDoc_GetAttachment(document, index)
+        if handle:
+            yield _attachment(raw, handle)
 
 
 def _pinned(raw: Any, document: Any, index: int) -> Iterator[Attachment]:

@@ -4,38 +4,37 @@ PDFium's own text of the page says which words have a dash. A word is put right 
 all its twins on the page are spelt alike, so a wrong dash is never made up.
 """
 
+import re
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from liteparse.types import ParsedPage
 
 _HYPHENS = str.maketrans("–—―‒−‐", "------")
+_DASH = re.compile("[–—―‒−‐]")
 
 
-def restore_dashes(path: Path, pages: Iterable["ParsedPage"]) -> None:
-    """Put the dashes of the pages' words right in place; a file PDFium refuses stays as it is."""
+def restore_dashes(document: Any, pages: Iterable["ParsedPage"]) -> None:
+    """Put the dashes of the pages' words right in place; those of a file that PDFium refuses,
+    None, stay as they are."""
+    if document is None:
+        return
     import pypdfium2
 
-    try:
-        document = pypdfium2.PdfDocument(path)  # type: ignore[no-untyped-call]
-    except pypdfium2.PdfiumError:
-        return
-    try:
-        for page in pages:
-            if any("-" in item.text for item in page.text_items):
-                try:
-                    text = document[page.page_num - 1].get_textpage().get_text_range()
-                except (pypdfium2.PdfiumError, IndexError):
-                    continue
-                _restore(page, spellings(text))
-    finally:
-        document.close()  # type: ignore[no-untyped-call]
+    for page in pages:
+        if any("-" in item.text for item in page.text_items):
+            try:
+                text = document[page.page_num - 1].get_textpage().get_text_range()
+            except (pypdfium2.PdfiumError, IndexError):
+                continue
+            _restore(page, spellings(text))
 
 
 def spellings(text: str) -> dict[str, str]:
     """Words with a dash by the same word with hyphens, where the text spells it in one way."""
+    if _DASH.search(text) is None:
+        return {}
     known: dict[str, str] = {}
     for word in text.split():
         plain = word.translate(_HYPHENS)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from liteparse.types import ParsedPage, ParseResult, TextItem
 
 FIRST_WINDOW, WINDOW = 25, 100
-"""Most pages read at once; every reading opens the whole file anew. Progress follows each."""
+"""Most pages read at once, the first time in a file of unknown length, and later; every reading
+opens the whole file anew. Progress follows each."""
 WINDOW_BYTES = 16 << 20
 """Bytes of the file that are read at once: bounds the memory for pictures."""
 CUT_GAP = 0.9
@@ -31,24 +32,30 @@ _BOLD = re.compile(
 _ENCRYPTED = re.compile(r"password|encrypt|security handler", re.IGNORECASE)
 
 
-def read_pages(path: Path, first: int, last: int) -> Iterator[Page]:
+def read_pages(
+    path: Path, first: int, last: int, *, document: Any = None, total: int = 0
+) -> Iterator[Page]:
     """Pages `first` to `last` (0–0: all), window by window.
 
-    Encrypted files are `DocumentFault(ENCRYPTED)`, broken ones `DocumentFault(UNREADABLE)`.
+    `document` is the file in PDFium, where that opens it; `total` the pages of the file, where
+    they are known. Encrypted files are `DocumentFault(ENCRYPTED)`, broken ones
+    `DocumentFault(UNREADABLE)`.
     """
+    size = path.stat().st_size
     start, end = max(first, 1), last or 0
-    total, window = None, FIRST_WINDOW
-    while total is None or start <= total:
+    window = _window(size, total) if total else FIRST_WINDOW
+    reached = start
+    while start <= reached:
         stop = min(start + window - 1, end or start + window - 1)
         result = read_window(path, f"{start}-{stop}")
-        total = min(end or result.total_pages, result.total_pages)
-        window = _window(path.stat().st_size, result.total_pages)
-        restore_dashes(path, result.pages)
+        reached = min(end or result.total_pages, result.total_pages)
+        window = _window(size, result.total_pages)
+        restore_dashes(document, result.pages)
         images: dict[int, list[Any]] = {}
         for image in result.images:
             images.setdefault(image.page, []).append(image)
         turns = {p.page_num: turn for p in result.pages if (turn := _turn(p))}
-        turned = {p.number: p for p in _turned(path, turns)}
+        turned = {p.number: p for p in _turned(path, turns, document)}
         for page in result.pages:
             upright = turned.get(page.page_num)
             yield upright or _page(page, images.get(page.page_num, []))
@@ -70,14 +77,14 @@ def _turn(page: "ParsedPage") -> int:
     return most if letters.get(most, 0) >= max(TURNED, 0.6 * sum(letters.values())) else 0
 
 
-def _turned(path: Path, turns: dict[int, int]) -> Iterator[Page]:
+def _turned(path: Path, turns: dict[int, int], document: Any) -> Iterator[Page]:
     """Pages of sideways text, read once more and turned upright."""
     if not turns:
         return
     result = read_window(
         path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()]
     )
-    restore_dashes(path, result.pages)
+    restore_dashes(document, result.pages)
     for page in result.pages:
         images = [i for i in result.images if i.page == page.page_num]
         upright = _page(page, images)
