@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from services.parser.formats.attached import Attachment
+from services.parser.formats.attached_odf import MANIFEST, odf_objects
 
 MAX_PART = 64 << 20
 MAX_RELATIONS = 8 << 20
@@ -22,13 +23,16 @@ _WHOLE = ("CONTENTS", "Package", "EmbeddedOdf", "Contents")
 
 
 def office_attachments(path: Path) -> Iterator[Attachment]:
-    """The files embedded in a DOCX, PPTX or XLSX, in the order of its parts.
+    """The files embedded in a DOCX, PPTX or XLSX, in the order of its parts, or in an ODF file.
 
     The workbooks behind charts are no attachments: their charts show them.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
+            if MANIFEST in names:
+                yield from odf_objects(archive)
+                return
             seen: set[str] = set()
             for holder in sorted(filter(_HOLDERS.fullmatch, names), key=_natural):
                 for target in sorted(_targets(archive, holder), key=_natural):

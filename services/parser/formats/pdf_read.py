@@ -9,7 +9,7 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.pdf_dashes import restore_dashes
 from services.parser.formats.pdf_encoding import is_garbled
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
-from services.parser.formats.rows import clean
+from services.parser.formats.rows import clean, one_line
 
 if TYPE_CHECKING:
     from liteparse.types import ParsedPage, ParseResult, TextItem
@@ -252,7 +252,8 @@ def _notes(page: "ParsedPage") -> Iterator[str]:
         text = clean(annotation.contents or "")
         if text and annotation.subtype.lower() not in {"link", "widget"} and text not in seen:
             seen.add(text)
-            yield text
+            author = one_line(annotation.title or "")
+            yield f"[author: {author}]: {text}" if author else text
     for form in page.form_fields or ():
         value = clean(form.value or "")
         name = clean(form.alternate_name or form.name or "")

@@ -38,7 +38,7 @@ def parse(given: ParseInput) -> ShardResult:
         _add_all(given, rows, read_calamine(given.path))
         if name != "xls":
             rows.note("number_formats", "this kind of workbook is read without its number formats")
-    if name == "xlsx":
+    if name in ("xlsx", "ods"):
         add_attachments(given, rows, office_attachments(given.path))
     return rows.result(engine, {engine: version(engine)})
 

@@ -1,3 +1,4 @@
+import ctypes
 import io
 import zipfile
 
@@ -12,6 +13,7 @@ from services.parser.formats.attached_find import unwrapped
 from services.parser.formats.attached_kind import attached_format
 from services.parser.formats.ole_write import write_ole
 from tests.support.hwpx import text, write_hwpx
+from tests.support.odf import write_odf
 from tests.support.parsing import parse_bytes
 from tests.support.pdfs import PdfPage, write_pdf
 from tests.support.xls import label, workbook
@@ -158,8 +160,6 @@ def test_a_damaged_attachment_leaves_the_mail_alone():
 
 def _with_files(pdf: bytes, *files: tuple[str, bytes], pin: tuple[str, bytes] | None = None):
     """The PDF with files inside, and one pinned to its first page."""
-    import ctypes
-
     import pypdfium2
     from pypdfium2 import raw
 
@@ -212,3 +212,44 @@ def test_pdfs_inside_pdfs_are_read_to_the_depth_that_is_allowed():
     parsed = parse_bytes(data, "pdf")
     assert parsed.texts("paragraph") == ["around 2", "around 1", "around 0"]
     assert "attachments" in parsed.findings
+
+
+SHEET = (
+    "<office:spreadsheet><table:table table:name='Blatt'>"
+    "<table:table-row><table:table-cell office:value-type='string'><text:p>Zelle</text:p>"
+    "</table:table-cell></table:table-row></table:table></office:spreadsheet>"
+)
+
+
+def test_documents_inside_open_documents_are_read_below_their_names():
+    inner = {
+        "Object 1": ("spreadsheet", SHEET),
+        "Object 2": ("text", "<office:text><text:p>innen</text:p></office:text>"),
+        "Object 3": ("chart", "<office:chart/>"),
+    }
+    outer = "<office:text><text:h text:outline-level='1'>Kapitel</text:h></office:text>"
+    parsed = parse_bytes(write_odf(outer, "text", objects=inner), "odt")
+    assert parsed.outline() == [(1, "Kapitel"), (1, "Object 1"), (2, "Blatt"), (1, "Object 2")]
+    assert parsed.texts("paragraph") == ["Zelle", "innen"]
+
+
+def test_a_document_inside_a_workbook_is_read_after_its_sheets():
+    inner = {"Object 1": ("text", "<office:text><text:p>innen</text:p></office:text>")}
+    parsed = parse_bytes(write_odf(SHEET, "spreadsheet", objects=inner), "ods")
+    assert parsed.outline() == [(1, "Blatt"), (1, "Object 1")]
+    assert parsed.texts("paragraph") == ["Zelle", "innen"]
+
+
+def test_a_note_on_a_page_names_who_wrote_it():
+    import pypdfium2
+    from pypdfium2 import raw
+
+    document = pypdfium2.PdfDocument(write_pdf(PdfPage().text(72, 100, "Words on the page")))
+    note = raw.FPDFPage_CreateAnnot(document[0], raw.FPDF_ANNOT_TEXT)
+    for key, value in ((b"Contents", "check this"), (b"T", "Fuchs")):
+        units = (ctypes.c_ushort * (len(value) + 1))(*map(ord, value))
+        assert raw.FPDFAnnot_SetStringValue(note, key, units)
+    raw.FPDFPage_CloseAnnot(note)
+    out = io.BytesIO()
+    document.save(out)
+    assert parse_bytes(out.getvalue(), "pdf").texts("note") == ["[author: Fuchs]: check this"]

@@ -14,6 +14,7 @@ from pptx.util import Inches, Pt
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.office_numbers import korean_number
+from tests.support.odf import write_odf
 from tests.support.parsing import parse_bytes
 
 
@@ -285,40 +286,9 @@ def parse_xml_shape(text: str):
     )
 
 
-def _odf(content: str, kind: str) -> bytes:
-    spaces = " ".join(
-        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{path}:1.0"'
-        for name, path in (
-            ("office", "office"),
-            ("text", "text"),
-            ("table", "table"),
-            ("draw", "drawing"),
-            ("presentation", "presentation"),
-        )
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        mime = f"application/vnd.oasis.opendocument.{kind}"
-        archive.writestr("mimetype", mime)
-        archive.writestr(
-            "META-INF/manifest.xml",
-            '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:'
-            'manifest:1.0">'
-            f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{mime}"/>'
-            '<manifest:file-entry manifest:full-path="content.xml" manifest:media-type="text/xml"/>'
-            "</manifest:manifest>",
-        )
-        archive.writestr(
-            "content.xml",
-            f'<office:document-content {spaces} office:version="1.2"><office:body>{content}'
-            "</office:body></office:document-content>",
-        )
-    return out.getvalue()
-
-
 def test_odt():
     parsed = parse_bytes(
-        _odf(
+        write_odf(
             "<office:text><text:h text:outline-level='1'>One</text:h><text:p>text</text:p>"
             "<text:h text:outline-level='2'>Two</text:h>"
             "<text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
@@ -393,7 +363,7 @@ def test_odp_one_section_a_slide():
     )
     slides = page.format("Opening", "point") + page.format("Closing", "thanks")
     parsed = parse_bytes(
-        _odf(f"<office:presentation>{slides}</office:presentation>", "presentation"), "odp"
+        write_odf(f"<office:presentation>{slides}</office:presentation>", "presentation"), "odp"
     )
     assert [(r.page, r.text) for r in parsed.rows if r.kind == "heading"] == [
         (1, "Opening"),
