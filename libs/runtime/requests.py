@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from faststream.nats.annotations import NatsMessage
+from faststream.nats.message import NatsMessage
 from pydantic import BaseModel, ValidationError
 
 from libs.contracts.api.problem import problem_of

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import uvloop
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
-from faststream.nats.annotations import NatsMessage
+from faststream.nats.message import NatsMessage
 from pydantic import BaseModel, ValidationError
 
 from libs.contracts.events import CancelJob, JobEvent
@@ -39,8 +39,10 @@ SOON_SECONDS = 2.0
 log = logger("service")
 
 
-async def _raw(message: Any) -> Any:
-    return message.body
+async def _undecoded(message: NatsMessage) -> NatsMessage:
+    """Handlers get messages as they are, past the injection of arguments by type, which would
+    send every message through a thread."""
+    return message
 
 
 class Service:
@@ -61,7 +63,7 @@ class Service:
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
             logger=None,
-            apply_types=True,
+            apply_types=False,
         )
         self.bus = Bus(self._broker, settings.prefix, self.stores, stage)
         self._registry = WorkRegistry()
@@ -119,7 +121,7 @@ class Service:
             stream=JStream(stream_name(self.settings.prefix, consumer.stream), declare=False),
             pull_sub=PullSub(batch_size=batch, timeout=FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
-            decoder=_raw,
+            decoder=_undecoded,
         )(on_message)
 
     def answer(
@@ -141,7 +143,7 @@ class Service:
             max_workers=workers,
             ack_policy=AckPolicy.MANUAL,
             no_reply=True,
-            decoder=_raw,
+            decoder=_undecoded,
         )(answering(self.bus, subject, model, handler))
 
     def every(self, seconds: float, task: Callable[[], Awaitable[None]], name: str) -> None:
@@ -245,7 +247,7 @@ class Service:
             full(self.settings.prefix, CONTROL_CANCEL.wildcard),
             ack_policy=AckPolicy.MANUAL,
             no_reply=True,
-            decoder=_raw,
+            decoder=_undecoded,
         )(on_cancel)
 
     async def _repeat(self, seconds: float, task: Callable[[], Awaitable[None]], name: str) -> None:

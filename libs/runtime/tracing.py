@@ -1,6 +1,7 @@
 """W3C trace context in message headers, and how spans fail."""
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping
 
 from opentelemetry import context as otel_context
@@ -13,7 +14,12 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 def tracer() -> trace.Tracer:
     """Our tracer."""
-    return trace.get_tracer("groundwire")
+    return _tracer_of(trace.get_tracer_provider())
+
+
+@functools.lru_cache(maxsize=1)
+def _tracer_of(provider: trace.TracerProvider) -> trace.Tracer:
+    return provider.get_tracer("groundwire")
 
 
 def inject(headers: dict[str, str]) -> dict[str, str]:
