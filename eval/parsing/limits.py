@@ -3,14 +3,21 @@
 By file (set and path), then by string; `*` stands for all strings of the file.
 """
 
-_EMBEDDED = "text of a file attached inside; that is a document of its own, to be sent by itself"
 _FURIGANA = "the reading of the characters, which Excel keeps beside the text for sorting"
 _CHART = "the months of a chart in one line; here each is a row of the chart's table"
+_LETTERING = (
+    "lettering inside a small picture, read by Tika with OCR; here OCR reads pages without text, "
+    "and the picture is kept as it is"
+)
+_CAPITALS = "the words stand in the file, and come out, in small letters"
 _COUNTRY = "a date whose style follows the reader's country; written year first here"
 
 EXPLAINED: dict[str, dict[str, str]] = {
     "tika-asserted/testAttachedTemplate.docx": {
         "*": "the address of an external template: no reader sees it, and it is never fetched"
+    },
+    "tika-asserted/testBinControlWord.rtf": {
+        "*": "it holds no word, and one picture of ten bytes that is none"
     },
     "tika-asserted/testDdeLink.xlsx": {
         "*": "a DDE command: no reader sees it, and it is never run"
@@ -25,14 +32,13 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "1/19/08 4:35": _COUNTRY,
         "2%": "the other of two roundings of 2.5 % that the test allows",
     },
+    "tika-asserted/testEXCEL_dateFormats.xls": {
+        "*": "how a setting of Tika's writes all dates; here M/D/YYYY, as the cells' format says"
+    },
     "tika-asserted/testEXCEL_phonetic.xls": {"*": _FURIGANA},
     "tika-asserted/testEXCEL_phonetic.xlsx": {"*": _FURIGANA},
-    "tika-asserted/testODFwithOOo3.odt": {"one embedded": _EMBEDDED},
-    "tika-asserted/testPDFFileEmbInAnnotation_noContents.pdf": {"This is a Excel": _EMBEDDED},
     "tika-asserted/testPDFPackage.pdf": {
         "app.viewerVersion": "a script of the form: no reader sees it, and it is never run",
-        "<p>PDF1": _EMBEDDED,
-        "<p>PDF2": _EMBEDDED,
     },
     "tika-asserted/testPDFTwoTextBoxes.pdf": {
         "Left column line 1 Right column line 1 Left colu mn line 2 Right column line 2": (
@@ -45,7 +51,14 @@ EXPLAINED: dict[str, dict[str, str]] = {
             "a table read down its columns; it is read across here"
         ),
     },
+    "tika-asserted/testPDF_JBIG2.pdf": {"Norconex": _LETTERING},
+    "tika-asserted/testPDF_XFA_govdocs1_258578.pdf": {
+        "NATIONAL": _LETTERING,
+        "PARK": _LETTERING,
+    },
     "tika-asserted/testPPT_EmbeddedPDF.pptx": {
+        "APACHE TIKA": _CAPITALS,
+        "HELLO WORLD": _CAPITALS,
         "<h1>image3.jpg</h1>": "the name of an image inside the file",
     },
     "tika-asserted/testPPT_charts.pptx": {"March\tApril": _CHART},

@@ -46,12 +46,11 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Strings:
-    """Strings that must, and must not, come out. `markup` marks those written as HTML."""
+    """Strings that must, and must not, come out. `present_markup` are those written as HTML."""
 
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     present_markup: tuple[str, ...] = ()
-    absent_markup: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

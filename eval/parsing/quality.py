@@ -171,7 +171,7 @@ def _strings(summary: dict[str, Any]) -> str:
             continue
         for note in figures["notes"]:
             kind, _, text = note.partition(": ")
-            reason = explanation(name, text) if kind == "missing" else None
+            reason = explanation(name, text) if kind != "must not be there" else None
             rows.append([name, kind, f"`{_escape(text)}`", reason or "**open**"])
     if not rows:
         return ""

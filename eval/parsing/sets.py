@@ -107,7 +107,6 @@ def _tika(name: str, folder: Path) -> Iterator[Case]:
             present=tuple(entry.get("present_text", ())),
             absent=tuple(entry.get("absent_text", ())),
             present_markup=tuple(entry.get("present_xhtml", ())),
-            absent_markup=tuple(entry.get("absent_xhtml", ())),
         )
         yield from _asserted(name, folder, entry["file"], strings)
 

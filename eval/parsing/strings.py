@@ -37,7 +37,8 @@ def compare_strings(wanted: Strings, parsed: Parsed) -> StringScore:
 
     A string written as a heading (`## …`) must be one. What names the markup or the exceptions
     of the parser that the assertion was written for, rather than text of the file, is not
-    asked; nor is the absence of something that another assertion on the same file wants.
+    asked, nor that words stand in other markup; nor is the absence of something that another
+    assertion on the same file wants.
     """
     shown = plain(parsed.markdown)
     whole = f"{shown} {plain(parsed.plain)}"
@@ -50,7 +51,7 @@ def compare_strings(wanted: Strings, parsed: Parsed) -> StringScore:
     ]
     unwanted = [
         (text, needle)
-        for text, needle in _needles(wanted.absent, wanted.absent_markup)
+        for text, needle in _needles(wanted.absent, ())
         if not any(needle in kept for _, kept in asked)
     ]
     intruding = [text for text, needle in unwanted if needle in shown]
