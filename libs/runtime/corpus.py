@@ -4,7 +4,7 @@ Catalog, search and graph can be rebuilt from these files and the artefacts they
 """
 
 from libs.contracts.artefacts.document import DocumentFile, RevisionFile
-from libs.runtime.artefacts import save_json
+from libs.runtime.artefacts import canonical_json, save_json
 from libs.runtime.catalog.documents import DocumentRecord, RevisionRecord
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.keys import document_key
@@ -15,12 +15,34 @@ async def write_document_file(
     catalog: Catalog, objects: ObjectStore, namespace: str, document_id: str
 ) -> None:
     """Store what the catalog knows of a document now; nothing when it is hidden or unknown."""
+    made = await _file_now(catalog, namespace, document_id)
+    if made is not None:
+        await save_json(objects, document_key(namespace, document_id), made)
+
+
+async def follow_document(
+    catalog: Catalog, objects: ObjectStore, namespace: str, document_id: str
+) -> bool:
+    """Write the file of a document unless it says what the catalog knows; whether it was
+    written."""
+    made = await _file_now(catalog, namespace, document_id)
+    if made is None:
+        return False
+    key = document_key(namespace, document_id)
+    try:
+        if await objects.get(key) == canonical_json(made):
+            return False
+    except KeyError:
+        pass
+    await save_json(objects, key, made)
+    return True
+
+
+async def _file_now(catalog: Catalog, namespace: str, document_id: str) -> DocumentFile | None:
     record = await catalog.documents.get(namespace, document_id)
     if record is None or record.state in ("erasing", "erased"):
-        return
-    revisions = await catalog.documents.revisions(namespace, document_id)
-    key = document_key(namespace, document_id)
-    await save_json(objects, key, document_file(record, revisions))
+        return None
+    return document_file(record, await catalog.documents.revisions(namespace, document_id))
 
 
 def document_file(record: DocumentRecord, revisions: list[RevisionRecord]) -> DocumentFile:

@@ -43,3 +43,8 @@ def message_key(message_id: str) -> str:
 def document_key(namespace: str, document_id: str) -> str:
     """Identity and winners of a document, from which the catalog can be rebuilt."""
     return document_prefix(namespace, document_id) + "document.json"
+
+
+def corpus_key(namespace: str, name: str) -> str:
+    """A file about the namespace as a whole."""
+    return f"{namespace}/corpus/{name}"

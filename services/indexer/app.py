@@ -8,6 +8,7 @@ from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.service import Service, run
 from services.indexer.deps import Deps
 from services.indexer.erase import sweep_again
+from services.indexer.following import LOOK_SECONDS, Following
 from services.indexer.handlers import on_chunked, on_erasure_requested, on_published
 from services.indexer.settings import Settings
 
@@ -26,6 +27,7 @@ def build(service: Service) -> None:
     )
     service.hear(ERASE, ErasureRequested, partial(on_erasure_requested, deps), advances=False)
     service.every(SWEEP_SECONDS, partial(sweep_again, deps), "second sweep of erasures")
+    service.every(LOOK_SECONDS, Following(deps).look, "corpus files")
     service.on_ready("catalog", service.stores.catalog.ping)
 
 

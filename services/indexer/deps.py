@@ -7,6 +7,7 @@ from datetime import datetime
 
 from libs.contracts.events.base import now
 from libs.runtime.bus import Bus
+from libs.runtime.corpusfiles import Corpus
 from libs.runtime.stores import Stores
 from services.indexer.documents import Tokenize
 from services.indexer.settings import Settings
@@ -16,7 +17,8 @@ from services.indexer.settings import Settings
 class Deps:
     """`tokenize` makes the tokens of the lexical channels; `clock` tells the time in UTC;
     `embedding` is held for a batch of the embedder, first come, first served; `linking` while
-    a document is joined to others, so that those of this process need not look twice."""
+    a document is joined to others, so that those of this process need not look twice;
+    `following` while the files of a corpus are written."""
 
     bus: Bus
     stores: Stores
@@ -25,3 +27,9 @@ class Deps:
     clock: Callable[[], datetime] = now
     embedding: asyncio.Lock = field(default_factory=asyncio.Lock)
     linking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    following: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def corpus(self) -> Corpus:
+        """The stores that the files of a corpus are made of."""
+        stores = self.stores
+        return Corpus(stores.catalog, stores.graph, stores.objects, self.clock)

@@ -13,6 +13,7 @@ from libs.contracts.base import Contract
 from libs.contracts.events import DocumentErased, ErasureRequested
 from libs.contracts.faults import Code, StaleFault
 from libs.runtime.artefacts import save_json
+from libs.runtime.corpusfiles import follow_corpus, write_erasures
 from libs.runtime.index.port import EMPTY_DIGEST
 from libs.runtime.keys import document_key, document_prefix, revision_prefix
 from libs.runtime.work import Work
@@ -45,12 +46,16 @@ async def erase(deps: Deps, event: ErasureRequested, work: Work) -> DocumentEras
     if receipt.state != "erased":
         marker = await _marker(deps, event)
         vectors = await sweep(deps, marker)
+        async with deps.following:
+            await follow_corpus(deps.corpus(), event.namespace)
         work.check()
         left = sum((await _count(deps, marker)).values())
         if left:
             raise RuntimeError(f"erasure {event.job_id}: {left} records are left in the stores")
         removed = {**marker.counted, "vectors": vectors}
         await documents.erased(event.namespace, event.job_id, removed, left)
+    async with deps.following:
+        await write_erasures(deps.corpus(), event.namespace)
     return DocumentErased(
         namespace=event.namespace,
         document_id=event.document_id,

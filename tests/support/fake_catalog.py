@@ -9,6 +9,7 @@ from typing import Any
 from libs.contracts.api.documents import ErasureReceipt
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.artefacts.chunk import Chunk, digest_ids
+from libs.contracts.artefacts.corpus import DocumentHits, Tombstone
 from libs.contracts.artefacts.nav import NavSection
 from libs.runtime.catalog.documents import DocumentRecord, Flip, RevisionRecord
 from libs.runtime.index.port import EMPTY_DIGEST, Digest
@@ -169,6 +170,7 @@ class Documents:
 
     async def hide(self, namespace: str, document_id: str, erasure_id: str) -> ErasureReceipt:
         self._set_state(namespace, document_id, "erasing")
+        self.version += 1
         self.receipts[erasure_id] = ErasureReceipt(
             erasure_id=erasure_id, document_id=document_id, state="requested", requested_at=NOW
         )
@@ -207,3 +209,57 @@ class Runs:
 
     async def remove_document(self, namespace: str, document_id: str) -> int:
         return len(self.counts.pop((namespace, document_id), {}))
+
+
+class Corpus:
+    """A namespace as a whole, over the other parts."""
+
+    def __init__(self, documents: Documents, runs: Runs) -> None:
+        self._documents, self._runs = documents, runs
+
+    async def versions(self) -> dict[str, int]:
+        return {name: self._documents.version for name, _ in self._documents.documents}
+
+    async def collections(self, namespace: str) -> list[str]:
+        known = self._documents.documents.values()
+        return sorted(
+            {d.collection for d in known if d.namespace == namespace and d.state == "active"}
+        )
+
+    async def hits(self, namespace: str, after: str, limit: int) -> list[DocumentHits]:
+        found = [
+            DocumentHits(document_id=document_id, chunks=counts)
+            for (name, document_id), counts in sorted(self._runs.counts.items())
+            if name == namespace and document_id > after and not self._hidden(name, document_id)
+        ]
+        return found[:limit]
+
+    async def erasures(self, namespace: str, after: str, limit: int) -> list[Tombstone]:
+        found = [
+            Tombstone(receipt=receipt, highest_revision=1)
+            for erasure_id, receipt in sorted(self._documents.receipts.items())
+            if erasure_id > after
+        ]
+        return found[:limit]
+
+    async def changed(self, namespace: str, since: datetime, after: str, limit: int) -> list[str]:
+        found = [
+            document_id
+            for (name, document_id), record in sorted(self._documents.documents.items())
+            if name == namespace and document_id > after and record.highest_published
+        ]
+        return [one for one in found if not self._hidden(namespace, one)][:limit]
+
+    async def kept(self, namespace: str, revns: list[int]) -> set[int]:
+        return {
+            record.revn
+            for (name, document_id, _), record in self._documents.all.items()
+            if name == namespace
+            and record.revn in revns
+            and record.state == "published"
+            and not self._hidden(name, document_id)
+        }
+
+    def _hidden(self, namespace: str, document_id: str) -> bool:
+        known = self._documents.documents.get((namespace, document_id))
+        return known is not None and known.state in ("erasing", "erased")

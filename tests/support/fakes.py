@@ -17,7 +17,7 @@ from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, NodeEdges, 
 from libs.runtime.index.port import Digest, IndexDocument, Vectors
 from libs.runtime.objects.port import ObjectInfo
 from libs.runtime.routes import message_id
-from tests.support.fake_catalog import Chunks, Documents, Runs, digest_of
+from tests.support.fake_catalog import Chunks, Corpus, Documents, Runs, digest_of
 
 
 class Objects:
@@ -38,6 +38,11 @@ class Objects:
 
     async def get(self, key: str) -> bytes:
         return self.data[key]
+
+    async def stream(
+        self, key: str, start: int = 0, end: int | None = None
+    ) -> AsyncIterator[bytes]:
+        yield self.data[key][start:end]
 
     async def stat(self, key: str) -> ObjectInfo | None:
         return self._info(key) if key in self.data else None
@@ -207,8 +212,9 @@ class World:
             return store if crash is None else Crashing(store, crash)
 
         catalog = SimpleNamespace(
-            documents=part(self.documents), chunks=part(self.chunks), runs=part(self.runs)
-        )
+            documents=part(self.documents), chunks=part(self.chunks), runs=part(self.runs),
+            corpus=part(Corpus(self.documents, self.runs)),
+        )  # fmt: skip
         return SimpleNamespace(
             objects=part(self.objects), index=part(self.index), graph=part(self.graph),
             catalog=catalog, embedder=self.embedder,

@@ -45,6 +45,10 @@ class CorpusStore(Protocol):
         later, hidden ones left out."""
         ...
 
+    async def kept(self, namespace: str, revns: list[int]) -> set[int]:
+        """Which of these are published revisions of documents that are not hidden."""
+        ...
+
     async def restore(self, file: DocumentFile) -> dict[int, int] | None:
         """Make the document and the revisions of its file, ready to be staged; returns their
         revns by number: those of the file unless the catalog knows others. None when the

@@ -125,6 +125,14 @@ class CorpusStoreSuite:
         later = record.updated_at + timedelta(days=1)
         assert await catalog.corpus.changed(NS, later, "", 9) == []
 
+    async def test_kept_are_published_revisions_that_are_not_hidden(self, catalog: Catalog) -> None:
+        one, hidden = await published(catalog, "a"), await published(catalog, "b")
+        waiting, foreign = await ready(catalog, "c"), await published(catalog, "a", namespace=OTHER)
+        await catalog.documents.hide(NS, "b", "era-1")
+        asked = [one.revn, hidden.revn, waiting.revn, foreign.revn, 999]
+        assert await catalog.corpus.kept(NS, asked) == {one.revn}
+        assert await catalog.corpus.kept(NS, []) == set()
+
     async def test_a_document_restored_over_itself_is_the_same(self, catalog: Catalog) -> None:
         file = await two_revisions(catalog)
         before = await seen(catalog), await catalog.documents.active_set(NS)

@@ -1,63 +1,15 @@
 """The same handlers over the embedded stores."""
 
-from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
-
 from libs.contracts.artefacts.document import DocumentFile
-from libs.contracts.events import DocumentChunked
 from libs.runtime.artefacts import save_json
-from libs.runtime.catalog.jobs import Admission
-from libs.runtime.catalog.sql import open_catalog, upgrade
-from libs.runtime.graph.sql import CatalogGraph
-from libs.runtime.index.factory import open_index
 from libs.runtime.index.port import LexicalQuery, Scope
-from libs.runtime.keys import attempt_key
-from libs.runtime.objects.factory import open_objects
 from services.indexer.deps import Deps
 from services.indexer.handlers import on_chunked, on_erasure_requested, on_published
-from services.indexer.settings import Settings
-from tests.support.catalogs import fast_folder
-from tests.support.fake_catalog import NOW
-from tests.support.fakes import Bus, Embedder, World
-from tests.unit.indexer.making import NS, chunked, erasure, published, said, work
-
-
-@pytest.fixture
-async def deps() -> AsyncIterator[Deps]:
-    with fast_folder() as folder:
-        url = f"sqlite:{folder / 'catalog.db'}"
-        await upgrade(url)
-        catalog = open_catalog(url)
-        objects = open_objects(f"file:{folder / 'objects'}")
-        index = open_index(f"file:{folder / 'index'}", writer=True)
-        stores = SimpleNamespace(
-            objects=objects, catalog=catalog, index=index, graph=CatalogGraph(catalog),
-            embedder=Embedder(),
-        )  # fmt: skip
-        settings = Settings(_env_file=None)  # type: ignore[call-arg]
-        yield Deps(cast(Any, Bus()), cast(Any, stores), str.split, settings, lambda: NOW)
-        await objects.close()
-        await index.close()
-        await catalog.close()
-
-
-async def accepted(deps: Deps, document_id: str) -> DocumentChunked:
-    """A job of the real catalog, with the artefacts that a chunker would have left."""
-    world = World()
-    made = await chunked(world, document_id)
-    stores = deps.stores
-    admission = Admission(NS, "a.md", made.options, document_id=document_id)
-    job = (await stores.catalog.jobs.admit(admission)).job
-    event = made.model_copy(update={"job_id": job.job_id, "revision": job.revision})
-    artefacts = {}
-    for name, ref in made.artefacts.items():
-        info = await stores.objects.put(attempt_key(event, name), world.objects.data[ref.key])
-        artefacts[name] = ref.model_copy(update={"key": info.key})
-    await stores.catalog.jobs.source_stored(job.job_id, artefacts["profile.json"])
-    return event.model_copy(update={"artefacts": artefacts})
+from tests.unit.indexer.embedded import accepted
+from tests.unit.indexer.making import NS, erasure, published, said, work
 
 
 async def test_publish_embed_collect_and_erase(deps: Deps) -> None:
@@ -93,7 +45,8 @@ async def test_publish_embed_collect_and_erase(deps: Deps) -> None:
     assert {k: receipt.removed[k] for k in ("catalog", "search", "graph", "vectors")} == {
         "catalog": 6, "search": 6, "graph": 2, "vectors": 3,
     }  # fmt: skip
-    assert not [i async for i in stores.objects.walk(f"{NS}/")]
+    left = [i.key.removeprefix(f"{NS}/") async for i in stores.objects.walk(f"{NS}/")]
+    assert left == [f"corpus/{one}.json" for one in ("collections", "erasures", "graph", "hits")]
     assert not await stores.index.search("content", query, scope, 10)
     assert said(cast(Any, SimpleNamespace(bus=deps.bus)))[-1] == "DocumentErased"
 

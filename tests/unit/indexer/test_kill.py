@@ -65,8 +65,9 @@ def state(world: World) -> dict[str, Any]:
     announced = {
         key: event.model_dump(exclude={"occurred_at"}) for key, event in world.bus.announced.items()
     }
+    corpus = f"{NS}/corpus/erasures.json"
     return {
-        "objects": world.objects.data,
+        "objects": {key: data for key, data in world.objects.data.items() if key != corpus},
         "index": (world.index.documents, world.index.vectors),
         "graph": (world.graph.nodes, world.graph.edges),
         "chunks": (world.chunks.rows, world.chunks.roots, world.chunks.cache),

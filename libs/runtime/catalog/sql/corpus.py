@@ -17,11 +17,14 @@ from libs.runtime.catalog.sql.schema import (
     erasure,
     hit,
     namespace,
+    revision,
     same_document,
 )
+from libs.runtime.chunkfile import slices
 
 _HIDDEN = ("erasing", "erased")
 HITS = 500
+KEYS = 2_000
 
 
 def _versions(connection: Connection) -> dict[str, int]:
@@ -86,6 +89,21 @@ def _changed(
     )
 
 
+def _kept(connection: Connection, name: str, revns: list[int]) -> set[int]:
+    return set(
+        connection.execute(
+            select(revision.c.revn)
+            .join(document, same_document(document, revision))
+            .where(
+                revision.c.namespace == name,
+                revision.c.revn.in_(revns),
+                revision.c.state == "published",
+                document.c.state.not_in(_HIDDEN),
+            )
+        ).scalars()
+    )
+
+
 class SqlCorpus:
     """The `CorpusStore` of a database."""
 
@@ -112,6 +130,13 @@ class SqlCorpus:
         """See the port."""
         return await self._database.read(_changed, namespace, since, after, limit)
 
+    async def kept(self, namespace: str, revns: list[int]) -> set[int]:
+        """See the port."""
+        found: set[int] = set()
+        for some in slices(sorted(set(revns)), KEYS):
+            found |= await self._database.read(_kept, namespace, some)
+        return found
+
     async def restore(self, file: DocumentFile) -> dict[int, int] | None:
         """See the port."""
         return await self._database.write(restoring.restore, file)
@@ -123,8 +148,8 @@ class SqlCorpus:
     async def restore_hits(self, namespace: str, hits: list[DocumentHits]) -> None:
         """See the port."""
         rows = [(one.document_id, *chunk) for one in hits for chunk in one.chunks.items()]
-        for start in range(0, len(rows), HITS):
-            await self._database.write(restoring.hits, namespace, rows[start : start + HITS])
+        for some in slices(rows, HITS):
+            await self._database.write(restoring.hits, namespace, some)
 
     async def restore_erasures(self, namespace: str, erasures: list[Tombstone]) -> None:
         """See the port."""
