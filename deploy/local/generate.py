@@ -12,10 +12,12 @@ from deploy.local.generated import (
     cluster,
     environment,
     licences,
+    metrics,
     nats_users,
     permissions,
     snippets,
     subjects,
+    telemetry,
 )
 from deploy.local.house import ROOT
 
@@ -26,6 +28,8 @@ GENERATORS = (
     permissions.render,
     nats_users.render,
     cluster.render,
+    telemetry.render,
+    metrics.render,
     environment.render,
     snippets.render,
     licences.render,
