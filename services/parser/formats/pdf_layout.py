@@ -15,6 +15,8 @@ from services.parser.formats.pdf_page import Area, Segment
 
 MIN_GUTTER = 0.5
 """Least width of a gutter, in ems of the region's median text."""
+MIN_SHARED = 2.2
+"""Least height, in ems, over which two columns stand beside each other."""
 MAX_DEPTH = 12
 MAX_CROSSED = 1_500
 ROW_SHARE = 0.8
@@ -31,12 +33,14 @@ def reading_order(items: Sequence[Area]) -> list[list[Area]]:
 
 @dataclass(slots=True)
 class _Strip:
-    """Items between two white gaps that run through the whole region, from `x0` to `x1`."""
+    """Items between two white gaps that run through the whole region, and their bounds."""
 
     items: list[Area]
     gaps: list[tuple[float, float]]
     x0: float
+    y0: float
     x1: float
+    y1: float
 
 
 def _order(items: list[Area], em: float, depth: int) -> list[list[Area]]:
@@ -112,18 +116,18 @@ def _strips(items: list[Area], em: float) -> list[_Strip]:
     bottom = float("-inf")
     for item in items:
         if current and item.y0 > bottom - 0.1 * em:
-            strips.append(_strip(current, left, right, MIN_GUTTER * em))
+            strips.append(_strip(current, bottom, left, right, MIN_GUTTER * em))
             current = []
         current.append(item)
         if item.y1 > bottom:
             bottom = item.y1
-    strips.append(_strip(current, left, right, MIN_GUTTER * em))
+    strips.append(_strip(current, bottom, left, right, MIN_GUTTER * em))
     return strips
 
 
-def _strip(items: list[Area], left: float, right: float, least: float) -> _Strip:
-    """The strip with the intervals of x, inside the region and as wide as `least`, that none of
-    the items covers."""
+def _strip(items: list[Area], bottom: float, left: float, right: float, least: float) -> _Strip:
+    """The strip, its items from the top down, with the intervals of x inside the region, as wide
+    as `least`, that none of them covers."""
     gaps: list[tuple[float, float]] = []
     spans = sorted([(i.x0, i.x1) for i in items])
     reach = left
@@ -134,7 +138,7 @@ def _strip(items: list[Area], left: float, right: float, least: float) -> _Strip
             reach = x1
     if right - reach >= least:
         gaps.append((reach, right))
-    return _Strip(items, gaps, spans[0][0], reach)
+    return _Strip(items, gaps, spans[0][0], items[0].y0, reach, bottom)
 
 
 def _band(
@@ -152,14 +156,24 @@ def _band(
                 break
             gutter = common
             end += 1
-        low, high = gutter
         shared = strips[start:end]
-        if not any(s.x0 <= low for s in shared) or not any(s.x1 >= high for s in shared):
+        if not _beside(shared, gutter, em):
             continue
         band = [item for strip in shared for item in strip.items]
         if _two_columns(band, gutter, em) and len(band) > len(best[0] if best[1] else ()):
             best = (band, gutter, end)
     return best
+
+
+def _beside(strips: Sequence[_Strip], gutter: tuple[float, float], em: float) -> bool:
+    """Whether what stands left and right of the gutter may be columns, by its strips alone."""
+    low, high = gutter
+    left = [s for s in strips if s.x0 <= low]
+    right = [s for s in strips if s.x1 >= high]
+    if not left or not right:
+        return False
+    top, bottom = max(left[0].y0, right[0].y0), min(left[-1].y1, right[-1].y1)
+    return bottom - top >= MIN_SHARED * em
 
 
 def _common(
@@ -186,7 +200,7 @@ def _two_columns(band: Sequence[Area], gutter: tuple[float, float], em: float) -
         return False
     top = max(min(i.y0 for i in left), min(i.y0 for i in right))
     bottom = min(max(i.y1 for i in left), max(i.y1 for i in right))
-    if bottom - top < 2.2 * em:
+    if bottom - top < MIN_SHARED * em:
         return False
     if texts and min(_lines(left), _lines(right)) < 2:
         return False
