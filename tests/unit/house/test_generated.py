@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local import generate
-from deploy.local.generated import asyncapi, environment, snippets
+from deploy.local.generated import asyncapi, cluster, environment, snippets
 from deploy.local.generated.client import SOURCE, TARGET
 from deploy.local.house import ROOT
 from libs.contracts.subjects import CONSUMERS, STREAMS, SUBJECTS, Stage
@@ -22,7 +22,7 @@ def test_nothing_has_drifted() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of what is generated and of what it is generated from."""
-    for name in ("docs", "libs/client", "deploy/nats"):
+    for name in ("docs", "libs/client", "deploy/nats", "deploy/k8s", "deploy/telemetry"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("constraints.txt", ".env.example"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -37,6 +37,8 @@ def copy(tmp_path: Path) -> Path:
         (str(SOURCE), str(TARGET)),
         (".env.example", ".env.example"),
         ("deploy/nats/permissions.json", "deploy/nats/permissions.json"),
+        ("deploy/telemetry/rules.yaml", "deploy/telemetry/rules.yaml"),
+        (str(cluster.POLICIES), str(cluster.POLICIES)),
     ],
 )
 def test_a_drift_is_noticed(copy: Path, changed: str, drifted: str) -> None:
