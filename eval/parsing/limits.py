@@ -6,8 +6,8 @@ By file (set and path), then by string; `*` stands for all strings of the file.
 _FURIGANA = "the reading of the characters, which Excel keeps beside the text for sorting"
 _CHART = "the months of a chart in one line; here each is a row of the chart's table"
 _LETTERING = (
-    "lettering inside a small picture, read by Tika with OCR; here OCR reads pages without text, "
-    "and the picture is kept as it is"
+    "lettering inside a picture on a page of text, which Tika reads with OCR; here OCR reads pages "
+    "without text, and the picture is kept as it is"
 )
 _CAPITALS = "the words stand in the file, and come out, in small letters"
 _COUNTRY = "a date whose style follows the reader's country; written year first here"

@@ -75,7 +75,7 @@ def split_furniture(
 def sides(segments: Sequence[Segment]) -> list[list[Segment]]:
     """A head of several lines whose two sides are far from each other, as both; else it whole."""
     em = max((s.em for s in segments), default=0.0)
-    left, right = _widest_gap(segments) if segments else (0.0, 0.0)
+    left, right = _widest_gap(segments)
     parts = [[s for s in segments if s.x1 <= left], [s for s in segments if s.x0 >= right]]
     lines = [len({round(s.y1 / em) for s in part}) for part in parts] if em else [0]
     if right - left < PARTED * em or max(lines) < 2:
@@ -106,7 +106,7 @@ def _numbered_lines(page: Page) -> set[int]:
         own = _OWN.match(text) is not None and not _BARRED.search(text)
         if own or not _set_apart(page, line, top) or len(text) >= 120:
             continue
-        if _is_listed(page, line[-1]):
+        if _is_listed(page, line[-1]) or (top and _heads_columns(page, line)):
             continue
         if _WITH_NUMBER.fullmatch(text) or _ends_in_page(line):
             found |= {id(s) for s in line}
@@ -145,19 +145,27 @@ def _parted_line(page: Page) -> set[int]:
     bottom = max(s.y1 for s in banded)
     below = [s for s in page.segments if s.y0 > bottom - em / 2 and s not in banded]
     first = min((s.y0 for s in below), default=bottom)
-    if not below or first - bottom < GAP * em or any(t < bottom for t, _, _ in page.vertical):
+    if first - bottom < GAP * em or any(top < bottom for top, _, _ in page.vertical):
         return set()
-    next_line = [s for s in below if s.y0 < first + em / 2]
-    inner, outer = _widest_gap(next_line)
-    columns = outer - inner >= GUTTER * em and left <= outer and inner <= right
-    return set() if columns else {id(s) for s in banded}
+    return set() if _heads_columns(page, banded) else {id(s) for s in banded}
+
+
+def _heads_columns(page: Page, line: Sequence[Segment]) -> bool:
+    """Whether the text below `line` is parted where the line is, and begins below its parts."""
+    _, right = _widest_gap(line)
+    em = max(s.em for s in line)
+    bottom = max(s.y1 for s in line)
+    below = [s for s in page.segments if s.y0 > bottom - em / 2 and s not in line]
+    first = min((s.y0 for s in below), default=bottom)
+    inner, outer = _widest_gap([s for s in below if s.y0 < first + em / 2])
+    return outer - inner >= GUTTER * em and abs(outer - right) <= em
 
 
 def _widest_gap(segments: Sequence[Segment]) -> tuple[float, float]:
     """The widest interval of x between segments that none of them covers; empty for none."""
     ordered = sorted(segments, key=lambda s: s.x0)
-    reach, widest = ordered[0].x1, (0.0, 0.0)
-    for segment in ordered[1:]:
+    reach, widest = ordered[0].x1 if ordered else 0.0, (0.0, 0.0)
+    for segment in ordered:
         if segment.x0 - reach > widest[1] - widest[0]:
             widest = (reach, segment.x0)
         reach = max(reach, segment.x1)

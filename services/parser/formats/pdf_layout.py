@@ -220,7 +220,7 @@ def _lines(items: Sequence[Area]) -> int:
 def _row_wise(left: Sequence[Area], right: Sequence[Area]) -> bool:
     """Short labels, each with a value beside it: read along the rows.
 
-    Values are figures, or clearly longer than their labels.
+    Values are figures, which labels are less often, or clearly longer than their labels.
     """
     labels = [i for i in left if isinstance(i, Segment)]
     values = [i for i in right if isinstance(i, Segment)]
@@ -232,10 +232,14 @@ def _row_wise(left: Sequence[Area], right: Sequence[Area]) -> bool:
     matched = sum(1 for i in labels if _near(tops, i.y1, 0.35 * i.em))
     if matched < ROW_SHARE * len(labels):
         return False
-    figures = sum(1 for i in values if any(c.isdecimal() for c in i.text))
+    figures = _figures(values) if 2 * _figures(labels) < len(labels) else 0
     marked = sum(1 for i in labels if i.text.endswith((":", "：")))
     longer = _mean_width(labels) < 0.6 * _mean_width(values)
     return longer or 2 * figures > len(values) or 2 * marked > len(labels)
+
+
+def _figures(items: Sequence[Segment]) -> int:
+    return sum(1 for i in items if any(c.isdecimal() for c in i.text))
 
 
 def _mean_width(items: Sequence[Area]) -> float:

@@ -86,3 +86,20 @@ def test_a_numbered_heading_above_a_larger_one_stays() -> None:
     page = PdfPage().text(72, 100, "1. Field reports", 13)
     page.text(72, 130, "How Foxes Cross a River", 24).lines(72, 170, BODY)
     assert _titles(page) == ["1. Field reports", "How Foxes Cross a River"]
+
+
+def test_two_columns_at_the_top_whose_lines_end_in_numbers_are_no_head() -> None:
+    page = PdfPage()
+    for x, side in ((40, "Left"), (330, "Right")):
+        page.lines(x, 40, [f"{side} column line {number}" for number in (1, 2)], 20)
+    parsed = _parse(page)
+    assert [row.text for row in parsed.rows] == [
+        "Left column line 1 Left column line 2", "Right column line 1 Right column line 2",
+    ]  # fmt: skip
+
+
+def test_a_page_number_above_two_columns_is_a_head() -> None:
+    page = PdfPage().text(40, 40, "Journal of foxes").text(530, 40, "123")
+    for column in (40, 330):
+        page.lines(column, 80, [line[:32] for line in BODY * 3])
+    assert _parse(page).texts("page_header") == ["Journal of foxes 123"]
