@@ -56,7 +56,8 @@ class Call(Generic[T]):
     repeatable: bool = True
 
 
-def _model(model: type[M]) -> Callable[[httpx.Response], M]:
+def as_model(model: type[M]) -> Callable[[httpx.Response], M]:
+    """Read an answer as this model."""
     return lambda response: model.model_validate_json(response.content)
 
 
@@ -64,12 +65,12 @@ def _nothing(_response: httpx.Response) -> None:
     return None
 
 
-def _given(**params: Any) -> dict[str, Any]:
+def given(**params: Any) -> dict[str, Any]:
     """The parameters that were given."""
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _space(namespace: str, *parts: str | int) -> str:
+def space(namespace: str, *parts: str | int) -> str:
     """A path below a namespace, every part quoted."""
     return "/".join(("/v1/namespaces", *(quote(str(p), safe="") for p in (namespace, *parts))))
 
@@ -101,14 +102,14 @@ def ingest(
     idempotency_key: str | None,
 ) -> Call[Accepted]:
     """Send a document; the idempotency key makes it safe to send again."""
-    fields = _given(
+    fields = given(
         document_id=document_id,
         options=options.model_dump_json(exclude_defaults=True) if options else None,
     )
     return Call(
         "POST",
-        _space(namespace, "documents"),
-        _model(Accepted),
+        space(namespace, "documents"),
+        as_model(Accepted),
         headers={"Idempotency-Key": idempotency_key or uuid.uuid4().hex},
         upload=Upload(upload.path, upload.file_name, fields, upload.on_bytes),
     )
@@ -116,46 +117,46 @@ def ingest(
 
 def job(namespace: str, job_id: str) -> Call[JobView]:
     """One job."""
-    return Call("GET", _space(namespace, "jobs", job_id), _model(JobView))
+    return Call("GET", space(namespace, "jobs", job_id), as_model(JobView))
 
 
 def jobs(
     namespace: str, *, state: str | None, cursor: str | None, limit: int | None
 ) -> Call[Page[JobView]]:
     """Jobs, newest first."""
-    params = _given(state=state, cursor=cursor, limit=limit)
-    return Call("GET", _space(namespace, "jobs"), _model(Page[JobView]), params)
+    params = given(state=state, cursor=cursor, limit=limit)
+    return Call("GET", space(namespace, "jobs"), as_model(Page[JobView]), params)
 
 
 def cancel(namespace: str, job_id: str) -> Call[JobView]:
     """Stop a job."""
-    return Call("POST", _space(namespace, "jobs", job_id, "cancel"), _model(JobView))
+    return Call("POST", space(namespace, "jobs", job_id, "cancel"), as_model(JobView))
 
 
 def events_path(namespace: str, job_id: str) -> str:
     """Where a job's progress is streamed."""
-    return _space(namespace, "jobs", job_id, "events")
+    return space(namespace, "jobs", job_id, "events")
 
 
 def documents(
     namespace: str, *, collection: str | None, cursor: str | None, limit: int | None
 ) -> Call[Page[DocumentView]]:
     """Documents of a namespace."""
-    params = _given(collection=collection, cursor=cursor, limit=limit)
-    return Call("GET", _space(namespace, "documents"), _model(Page[DocumentView]), params)
+    params = given(collection=collection, cursor=cursor, limit=limit)
+    return Call("GET", space(namespace, "documents"), as_model(Page[DocumentView]), params)
 
 
 def document(namespace: str, document_id: str) -> Call[DocumentView]:
     """One document."""
-    return Call("GET", _space(namespace, "documents", document_id), _model(DocumentView))
+    return Call("GET", space(namespace, "documents", document_id), as_model(DocumentView))
 
 
 def describe(namespace: str, document_id: str, metadata: DocumentMetadata) -> Call[DocumentView]:
     """Change a document's metadata."""
     return Call(
         "PATCH",
-        _space(namespace, "documents", document_id),
-        _model(DocumentView),
+        space(namespace, "documents", document_id),
+        as_model(DocumentView),
         json=metadata.model_dump(mode="json", exclude_unset=True),
     )
 
@@ -164,54 +165,54 @@ def revisions(
     namespace: str, document_id: str, *, cursor: str | None, limit: int | None
 ) -> Call[Page[RevisionView]]:
     """Revisions of a document, newest first."""
-    path = _space(namespace, "documents", document_id, "revisions")
-    return Call("GET", path, _model(Page[RevisionView]), _given(cursor=cursor, limit=limit))
+    path = space(namespace, "documents", document_id, "revisions")
+    return Call("GET", path, as_model(Page[RevisionView]), given(cursor=cursor, limit=limit))
 
 
 def activate(namespace: str, document_id: str, revision: int) -> Call[DocumentView]:
     """Roll a document back or forward to a revision."""
-    path = _space(namespace, "documents", document_id, "revisions", revision, "activate")
-    return Call("POST", path, _model(DocumentView))
+    path = space(namespace, "documents", document_id, "revisions", revision, "activate")
+    return Call("POST", path, as_model(DocumentView))
 
 
 def outline(namespace: str, document_id: str, revision: int | None) -> Call[DocNav]:
     """A document's section tree."""
-    path = _space(namespace, "documents", document_id, "outline")
-    return Call("GET", path, _model(DocNav), _given(revision=revision))
+    path = space(namespace, "documents", document_id, "outline")
+    return Call("GET", path, as_model(DocNav), given(revision=revision))
 
 
 def delete(namespace: str, document_id: str) -> Call[ErasureReceipt]:
     """Hide a document at once and erase it everywhere."""
-    return Call("DELETE", _space(namespace, "documents", document_id), _model(ErasureReceipt))
+    return Call("DELETE", space(namespace, "documents", document_id), as_model(ErasureReceipt))
 
 
 def erasure(namespace: str, erasure_id: str) -> Call[ErasureReceipt]:
     """The receipt of an erasure."""
-    return Call("GET", _space(namespace, "erasures", erasure_id), _model(ErasureReceipt))
+    return Call("GET", space(namespace, "erasures", erasure_id), as_model(ErasureReceipt))
 
 
 def search(namespace: str, request: SearchRequest) -> Call[SearchResponse]:
     """Evidence for a query."""
     body = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return Call("POST", _space(namespace, "search"), _model(SearchResponse), json=body)
+    return Call("POST", space(namespace, "search"), as_model(SearchResponse), json=body)
 
 
 def trace(namespace: str, run_id: str, redact: Redaction | None) -> Call[Trace]:
     """What was done to answer a query."""
-    path = _space(namespace, "runs", run_id, "trace")
-    return Call("GET", path, _model(Trace), _given(redact=redact))
+    path = space(namespace, "runs", run_id, "trace")
+    return Call("GET", path, as_model(Trace), given(redact=redact))
 
 
 def verify(namespace: str, request: VerifyRequest) -> Call[VerifyAnswer]:
     """Whether a citation still says what it said."""
     body = request.model_dump(mode="json", exclude_none=True)
-    return Call("POST", _space(namespace, "verify"), _model(VerifyAnswer), json=body)
+    return Call("POST", space(namespace, "verify"), as_model(VerifyAnswer), json=body)
 
 
 def dead_letters(*, cursor: str | None, limit: int | None) -> Call[Page[DeadLetter]]:
     """What ran out of deliveries."""
-    params = _given(cursor=cursor, limit=limit)
-    return Call("GET", "/v1/dead-letters", _model(Page[DeadLetter]), params)
+    params = given(cursor=cursor, limit=limit)
+    return Call("GET", "/v1/dead-letters", as_model(Page[DeadLetter]), params)
 
 
 def _letter(letter_id: str, *rest: str) -> str:
@@ -220,7 +221,7 @@ def _letter(letter_id: str, *rest: str) -> str:
 
 def dead_letter(letter_id: str) -> Call[DeadLetter]:
     """One dead letter, whole."""
-    return Call("GET", _letter(letter_id), _model(DeadLetter))
+    return Call("GET", _letter(letter_id), as_model(DeadLetter))
 
 
 def replay(letter_id: str) -> Call[None]:
@@ -235,20 +236,20 @@ def discard(letter_id: str) -> Call[None]:
 
 def keys(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[KeyView]]:
     """Keys; a namespace's, or all."""
-    params = _given(namespace=namespace, cursor=cursor, limit=limit)
-    return Call("GET", "/v1/keys", _model(Page[KeyView]), params)
+    params = given(namespace=namespace, cursor=cursor, limit=limit)
+    return Call("GET", "/v1/keys", as_model(Page[KeyView]), params)
 
 
 def create_key(namespace: str, role: str, label: str) -> Call[KeyView]:
     """A new key; its secret is in this answer only."""
     body = {"namespace": namespace, "role": role, "label": label}
-    return Call("POST", "/v1/keys", _model(KeyView), json=body, repeatable=False)
+    return Call("POST", "/v1/keys", as_model(KeyView), json=body, repeatable=False)
 
 
 def rotate_key(key_id: str) -> Call[KeyView]:
     """A new secret for a key."""
     path = f"/v1/keys/{quote(key_id, safe='')}/rotate"
-    return Call("POST", path, _model(KeyView), repeatable=False)
+    return Call("POST", path, as_model(KeyView), repeatable=False)
 
 
 def revoke_key(key_id: str) -> Call[None]:
@@ -258,14 +259,14 @@ def revoke_key(key_id: str) -> Call[None]:
 
 def namespaces(*, cursor: str | None, limit: int | None) -> Call[Page[str]]:
     """All namespaces, by name."""
-    params = _given(cursor=cursor, limit=limit)
-    return Call("GET", "/v1/namespaces", _model(Page[str]), params)
+    params = given(cursor=cursor, limit=limit)
+    return Call("GET", "/v1/namespaces", as_model(Page[str]), params)
 
 
 def usage(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[Usage]]:
     """What a namespace holds, or each of them."""
-    params = _given(namespace=namespace, cursor=cursor, limit=limit)
-    return Call("GET", "/v1/usage", _model(Page[Usage]), params)
+    params = given(namespace=namespace, cursor=cursor, limit=limit)
+    return Call("GET", "/v1/usage", as_model(Page[Usage]), params)
 
 
 def create_namespace(namespace: str) -> Call[None]:

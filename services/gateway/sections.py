@@ -1,6 +1,6 @@
 """A revision as people and agents read it: one section of its tree, or its Markdown. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk
@@ -30,6 +30,27 @@ def pruned(section: NavSection, depth: int) -> tuple[NavSection, bool]:
     below = [pruned(child, depth - 1) for child in section.children]
     children = [child for child, _ in below]
     return section.model_copy(update={"children": children}), any(cut for _, cut in below)
+
+
+def chunks_in(
+    section: NavSection,
+    chunks: Iterable[Chunk],
+    wanted: frozenset[str] | None,
+    after: int,
+    limit: int,
+) -> tuple[list[Chunk], int | None]:
+    """At most `limit` chunks of the section and below it whose order is greater than `after`,
+    of the `wanted` ids where some are given; and the order to go on from, None at the end."""
+    inside = {chunk_id for below in sections(section) for chunk_id in below.chunk_ids}
+    if wanted is not None:
+        inside &= wanted
+    kept: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.order > after and chunk.chunk_id in inside:
+            if len(kept) == limit:
+                return kept, kept[-1].order
+            kept.append(chunk)
+    return kept, None
 
 
 @dataclass(frozen=True)

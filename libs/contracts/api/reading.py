@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from libs.contracts.artefacts.chunk import ChunkType
+from libs.contracts.artefacts.chunk import Chunk, ChunkType
 from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.base import Contract, Request
 from libs.contracts.tokens import DocumentId, Namespace
@@ -15,13 +15,18 @@ MAX_PATTERN_CHARS = 1000
 class SectionView(Contract):
     """A section with its children down to the depth asked for.
 
-    `truncated` says that sections below that depth were left out.
+    `truncated` says that sections below that depth were left out. `chunks` are as many of the
+    chunks in it and below, in document order, as were asked for; `next_after` is what `after`
+    must be for the following ones, None at the end.
     """
 
     document_id: str
     revision: int
+    file_name: str
     section: NavSection
     truncated: bool = False
+    chunks: list[Chunk] = []
+    next_after: int | None = None
 
 
 class GrepRequest(Request):

@@ -17,8 +17,10 @@ from libs.contracts.api.reading import (
     SectionView,
 )
 from libs.contracts.artefacts import DocNav
+from libs.contracts.artefacts.chunk import Chunk
 from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.artefacts.profile import Profile
+from libs.contracts.events.base import ArtefactRef
 from libs.contracts.subjects import QUERY_PICTURE
 from libs.contracts.tokens import new_id
 from libs.runtime.artefacts import load_json
@@ -33,7 +35,7 @@ from services.gateway.http.params import DepsDep, Id, Namespaced, reply
 from services.gateway.http.ranges import SANDBOX, names_tag
 from services.gateway.http.reading import RevisionQuery, revision_of
 from services.gateway.links import namespace_path
-from services.gateway.sections import find_section, markdown, pruned
+from services.gateway.sections import chunks_in, find_section, markdown, pruned
 
 router = APIRouter(prefix="/v1/namespaces/{ns}", tags=["reading"], route_class=GuardedRoute)
 DOCUMENT = "/documents/{document_id}"
@@ -55,14 +57,27 @@ async def section(
     deps: DepsDep,
     path: PathQuery = None,
     depth: Annotated[int, Query(ge=0, le=16, description="levels of children")] = 1,
+    chunks: Annotated[int, Query(ge=0, le=50, description="chunks to give with it")] = 0,
+    after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="`next_after`")] = -1,
+    chunk_id: Annotated[
+        list[str] | None, Query(max_length=50, description="only these chunks")
+    ] = None,
     revision: RevisionQuery = None,
 ) -> Response:
-    """One section of the document: summary, counts, images, tables, and its children."""
+    """One section: summary, counts, images, tables, its children, and its chunks if asked for."""
     record, found = await _section(deps, ns, document_id, revision, path)
     kept, cut = pruned(found, depth)
-    return reply(
-        SectionView(document_id=document_id, revision=record.revision, section=kept, truncated=cut)
-    )
+    some: list[Chunk] = []
+    following = None
+    if chunks:
+        file = ChunkFile(await deps.stores.objects.get(_part(record, "chunks.json").key))
+        wanted = frozenset(chunk_id) if chunk_id else None
+        some, following = await asyncio.to_thread(chunks_in, found, file, wanted, after, chunks)
+    view = SectionView(
+        document_id=document_id, revision=record.revision, file_name=record.file_name,
+        section=kept, truncated=cut, chunks=some, next_after=following,
+    )  # fmt: skip
+    return reply(view)
 
 
 @router.get(f"{DOCUMENT}/markdown", response_class=Response, openapi_extra=READER)
@@ -77,9 +92,7 @@ async def as_markdown(
 ) -> Response:
     """The document, or a section of it, as Markdown; `Link: rel="next"` leads to the rest."""
     record, found = await _section(deps, ns, document_id, revision, path)
-    ref = record.artefacts.get("chunks.json")
-    if ref is None:
-        raise not_found("this part of the revision")
+    ref = _part(record, "chunks.json")
     base = f"{namespace_path(ns)}/documents/{document_id}"
 
     def href(name: str) -> str:
@@ -160,21 +173,24 @@ async def _section(
     deps: Deps, namespace: str, document_id: str, number: int | None, path: list[str] | None
 ) -> tuple[RevisionRecord, NavSection]:
     record = await revision_of(deps, namespace, document_id, number)
-    ref = record.artefacts.get("doc_nav.json")
-    if ref is None:
-        raise not_found("this part of the revision")
-    nav = await load_json(deps.stores.objects, ref, DocNav)
+    nav = await load_json(deps.stores.objects, _part(record, "doc_nav.json"), DocNav)
     found = find_section(nav, path or [])
     if found is None:
         raise not_found("a section with this path")
     return record, found
 
 
+def _part(record: RevisionRecord, name: str) -> ArtefactRef:
+    ref = record.artefacts.get(name)
+    if ref is None:
+        raise not_found("this part of the revision")
+    return ref
+
+
 async def _drawable(deps: Deps, record: RevisionRecord) -> Literal["pdf", "image"]:
-    ref = record.artefacts.get("profile.json")
-    if record.source is None or ref is None:
+    if record.source is None:
         raise not_found("the source")
-    profile = await load_json(deps.stores.objects, ref, Profile)
+    profile = await load_json(deps.stores.objects, _part(record, "profile.json"), Profile)
     if profile.format == "pdf":
         return "pdf"
     if profile.format == "image":

@@ -87,6 +87,22 @@ async def test_a_section_with_its_children_to_a_depth() -> None:
     assert none.status_code == 404
 
 
+async def test_the_chunks_of_a_section_come_page_by_page() -> None:
+    world = await world_with("d")
+    seen: list[str] = []
+    asked: dict[str, Any] = {"path": ["Pump", "Care"], "chunks": 2}
+    async with world.client(role="reader") as client:
+        while asked.get("after", -1) is not None:
+            page = (await client.get(f"{BASE}/documents/d/sections", params=asked)).json()
+            seen += [c["chunk_id"] for c in page["chunks"]]
+            asked["after"] = page["next_after"]
+        chosen = await client.get(
+            f"{BASE}/documents/d/sections", params={"chunks": 9, "chunk_id": ["t1", "img", "no"]}
+        )
+    assert seen == ["t2", "tab", "img"]
+    assert [c["chunk_id"] for c in chosen.json()["chunks"]] == ["t1", "img"]
+
+
 async def test_markdown_has_headings_tables_and_images_in_their_places() -> None:
     world = await world_with("d")
     async with world.client(role="reader") as client:
