@@ -70,9 +70,10 @@ async def _measure(run: Run, running: Stack, settings: SetConfig, chosen: EvalSe
     counter = TokenCounter(running.data / "models")
     async with client_of(running, settings.name) as client:
         corpus = await ingest(client, chosen)
+        taken = "before" if corpus.seconds is None else f"in {corpus.seconds:.0f} s"
         run.tell(
             f"{chosen.name}: {corpus.chunks} chunks in {corpus.documents} documents published "
-            f"in {corpus.seconds:.0f} s"
+            f"{taken}"
         )
         measured = Measured(settings, chosen, corpus)
         for mode in run.modes:

@@ -36,9 +36,14 @@ SHOWN = ("ndcg@10", "recall@5", "all@5")
 
 def write_quality() -> Path:
     """Write the document; returns where."""
-    stored = [json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))]
-    TARGET.write_text(render([one["summary"] for one in stored]), "utf-8")
+    TARGET.write_text(render(stored_summaries()), "utf-8")
     return TARGET
+
+
+def stored_summaries() -> list[dict[str, Any]]:
+    """The summaries of all baselines, by name."""
+    paths = sorted(FOLDER.glob("*.json"))
+    return [json.loads(path.read_text("utf-8"))["summary"] for path in paths]
 
 
 def render(summaries: Sequence[dict[str, Any]]) -> str:
@@ -151,9 +156,10 @@ def _own(summaries: Sequence[dict[str, Any]]) -> str:
 
 
 def _groups(summary: dict[str, Any]) -> Iterator[list[str]]:
-    sets = {name for name, _ in _sets(summary)}
+    sets = dict(_sets(summary))
+    one_language = all(settings["language"] != "mixed" for settings in sets.values())
     for group, modes in summary["by_group"].items():
-        if group in sets:
+        if group in sets or (one_language and group.startswith("language:")):
             continue
         for mode, figures in modes.items():
             shown = [_number(figures.get(metric)) for metric in SHOWN]
@@ -170,7 +176,7 @@ def _spent(summary: dict[str, Any]) -> Iterator[list[str]]:
                 f"{corpus['passages'] or ''}",
                 f"{corpus['chunks']}",
                 f"{corpus['cases']}",
-                f"{corpus['ingest_seconds']:.0f} s",
+                f"{seconds:.0f} s" if (seconds := corpus["ingest_seconds"]) else "",
                 mode,
                 f"{figures['latency_p50_ms']:.0f} ms",
                 f"{figures['latency_p95_ms']:.0f} ms",

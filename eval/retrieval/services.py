@@ -27,11 +27,12 @@ class IngestFailed(Exception):
 
 @dataclass(frozen=True)
 class Corpus:
-    """What of a set lies in the services, and where its evidence stands."""
+    """What of a set lies in the services, and where its evidence stands; how long it took to
+    publish, None when it lay there before."""
 
     documents: int
     chunks: int
-    seconds: float
+    seconds: float | None
     locate: Locate
 
 
@@ -73,17 +74,18 @@ async def ingest(client: AsyncClient, chosen: EvalSet) -> Corpus:
         for part in parts:
             (Path(folder) / part.file_name).write_bytes(part.fragments())
         sources = [Path(folder) / part.file_name for part in parts] + list(chosen.files)
-        chunks = await asyncio.gather(*(_publish(client, source) for source in sources))
+        published = await asyncio.gather(*(_publish(client, source) for source in sources))
+    fresh = any(new for _, new in published)
     return Corpus(
         documents=len(sources),
-        chunks=sum(chunks),
-        seconds=time.perf_counter() - started,
+        chunks=sum(chunks for chunks, _ in published),
+        seconds=time.perf_counter() - started if fresh else None,
         locate=passage_places(parts) if parts else section_place,
     )
 
 
-async def _publish(client: AsyncClient, source: Path) -> int:
-    """How many chunks it has, once it is published."""
+async def _publish(client: AsyncClient, source: Path) -> tuple[int, bool]:
+    """How many chunks it has, once it is published, and whether that was new work."""
     accepted = await client.ingest(
         source, document_id=source.stem, options=IngestOptions(wait_for_dense=True)
     )
@@ -92,7 +94,7 @@ async def _publish(client: AsyncClient, source: Path) -> int:
         detail = job.error.detail if job.error else ""
         raise IngestFailed(f"{source.name}: {job.state} at {job.stage}: {detail}")
     document = await client.document(accepted.document_id)
-    return document.counts.get("chunks", 0)
+    return document.counts.get("chunks", 0), accepted.outcome != "unchanged"
 
 
 def passage_places(parts: list[Part]) -> Locate:

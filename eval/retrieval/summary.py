@@ -35,12 +35,14 @@ def means(scores: Scores, keep: Callable[[str], bool] = lambda case_id: True) ->
 
 
 def spent(answered: Sequence[Answered]) -> dict[str, float]:
-    """Latency as the caller waited, and tokens of the evidence."""
+    """Latency as the caller waited, tokens of the evidence, and the share that time or budget
+    ended early."""
     latencies = sorted(one.latency_ms for one in answered)
     return {
         "latency_p50_ms": _rank(latencies, 0.5),
         "latency_p95_ms": _rank(latencies, 0.95),
         "tokens": sum(one.tokens for one in answered) / len(answered),
+        "partial": sum(one.status == "partial" for one in answered) / len(answered),
     }
 
 
