@@ -34,6 +34,9 @@ class CurrentJobs:
         """Always current."""
         return "current"
 
+    async def alive(self, _job_id: str) -> None:
+        """Nobody asks."""
+
 
 def event(number: int) -> DocumentAccepted:
     """The message that is sent."""

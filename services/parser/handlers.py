@@ -48,7 +48,10 @@ class Deps:
 
 
 async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
-    """Parse one shard, store what it holds, and say whether the set is complete."""
+    """Parse one shard, store what it holds, and say whether the set is complete.
+
+    A shard that is the whole document needs no join: it is said to be parsed at once.
+    """
     objects, jobs = deps.stores.objects, deps.stores.catalog.jobs
     profile = await load_json(objects, event.profile, Profile)
     engine = event.options.engine
@@ -58,7 +61,12 @@ async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
         parse_shard(deps.sandbox, path, profile, event.pages, engine, work) as finished,
     ):
         rows, report = await store_shard(objects, event, event.shard, finished)
-    details = {"report": report.model_dump(mode="json")}
+    if event.shards == 1:
+        whole = _Joined(rows, report.row_count, sorted(report.assets), report.findings)
+        await _say_parsed(deps, event, [report], whole)
+        return
+    ref = await save_json(objects, attempt_key(event, f"rows/{event.shard}.json"), report)
+    details = {"report": ref.model_dump(mode="json")}
     stored = await jobs.shard_done(event.job_id, event.shard, event.shards, rows, details)
     await deps.bus.announce(_parsed(event, len(stored)))
     if len(stored) == event.shards:
@@ -69,13 +77,7 @@ async def on_shards_done(deps: Deps, event: ShardsDone, work: Work) -> None:
     """Join the shards, store the document's rows and diagnostics, and say so."""
     objects = deps.stores.objects
     reports = [await load_json(objects, ref, ShardReport) for ref in event.reports]
-    if reports[0].joined:
-        joined = _joined_before(event.rows[0], reports[0])
-    else:
-        joined = await _join(deps, event, reports, work)
-    diagnostics = Diagnostics(engine=reports[0].engine, findings=joined.findings)
-    ref = await save_json(objects, attempt_key(event, "diagnostics.json"), diagnostics)
-    await deps.bus.announce(_document(event, reports, joined, ref))
+    await _say_parsed(deps, event, reports, await _join(deps, event, reports, work))
 
 
 async def on_picture(deps: Deps, query: PictureQuery) -> PictureAnswer:
@@ -115,8 +117,16 @@ class _Joined:
     findings: list[Finding]
 
 
-def _joined_before(rows: ArtefactRef, report: ShardReport) -> _Joined:
-    return _Joined(rows, report.row_count, sorted(report.assets), report.findings)
+async def _say_parsed(
+    deps: Deps,
+    event: DocumentSharded | ShardsDone,
+    reports: list[ShardReport],
+    joined: _Joined,
+) -> None:
+    diagnostics = Diagnostics(engine=reports[0].engine, findings=joined.findings)
+    key = attempt_key(event, "diagnostics.json")
+    ref = await save_json(deps.stores.objects, key, diagnostics)
+    await deps.bus.announce(_document(event, reports, joined, ref))
 
 
 async def _join(deps: Deps, event: ShardsDone, reports: list[ShardReport], work: Work) -> _Joined:
@@ -180,7 +190,10 @@ def _done(
 
 
 def _document(
-    event: ShardsDone, reports: list[ShardReport], joined: _Joined, diagnostics: ArtefactRef
+    event: DocumentSharded | ShardsDone,
+    reports: list[ShardReport],
+    joined: _Joined,
+    diagnostics: ArtefactRef,
 ) -> DocumentParsed:
     assets = {name: ref for report in reports for name, ref in report.assets.items()}
     return DocumentParsed(

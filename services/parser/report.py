@@ -8,15 +8,11 @@ from libs.contracts.events.base import ArtefactRef
 
 
 class ShardReport(Contract):
-    """`rows/<n>.json`. `assets` maps names inside the revision to stored objects.
-
-    `joined` says that the shard is the whole document and its rows are joined already.
-    """
+    """`rows/<n>.json`. `assets` maps names inside the revision to stored objects."""
 
     schema_version: Literal[1] = 1
     engine: str
     versions: dict[str, str] = {}
     row_count: int
-    joined: bool = False
     findings: list[Finding] = []
     assets: dict[str, ArtefactRef] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.events import ArtefactRef, JobEvent
-from libs.runtime.artefacts import ROWS_MEDIA_TYPE, reference_to, save_json
+from libs.runtime.artefacts import ROWS_MEDIA_TYPE, reference_to
 from libs.runtime.keys import attempt_key
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.sandbox.sandbox import Finished
@@ -20,19 +20,18 @@ _ASSET = re.compile(r"assets/images/[0-9a-f]{32}\.[a-z0-9]{1,8}")
 
 async def store_shard(
     objects: ObjectStore, event: JobEvent, shard: int, finished: Finished
-) -> tuple[ArtefactRef, ArtefactRef]:
-    """Store the assets, rows and report of a parsed shard; rows and report are returned."""
+) -> tuple[ArtefactRef, ShardReport]:
+    """Store the assets and rows of a parsed shard; returns where its rows are, and its report."""
     result = finished.result
     report = ShardReport(
         engine=result["engine"],
         versions=result["versions"],
         row_count=result["row_count"],
-        joined=result["joined"],
         findings=[Finding.model_validate(f) for f in result["findings"]],
         assets=await _store_assets(objects, event, finished, result["media_types"]),
     )
     rows = await store_rows(objects, event, f"rows/{shard}.jsonl.zst", finished)
-    return rows, await save_json(objects, attempt_key(event, f"rows/{shard}.json"), report)
+    return rows, report
 
 
 async def store_rows(

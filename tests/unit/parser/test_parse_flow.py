@@ -18,10 +18,8 @@ from libs.contracts.events import (
     ShardsDone,
 )
 from libs.contracts.faults import Code, DocumentFault, Fault, StaleFault, WorldFault
-from libs.runtime.artefacts import load_json
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.work import Work
-from services.parser.report import ShardReport
 from services.parser.storing import store_shard
 from services.profiler.profile import Bounds
 from tests.support import documents
@@ -60,8 +58,7 @@ async def test_a_markdown_file_goes_the_whole_way(flow: Flow) -> None:
     await flow.accept("pump.md", documents.MARKDOWN.encode())
     parsed = await flow.settle()
     assert [type(e) for e in flow.bus.said] == [
-        DocumentAccepted, DocumentProfiled, DocumentSharded,
-        ShardParsed, ShardsDone, DocumentParsed,
+        DocumentAccepted, DocumentProfiled, DocumentSharded, DocumentParsed,
     ]  # fmt: skip
     rows = await flow.rows(parsed.rows)
     assert parsed.row_count == len(rows)
@@ -138,9 +135,6 @@ async def test_assets_travel_with_their_hashes_and_are_listed_while_referred_to(
     assert list(parsed.assets) == [name]
     stored = await flow.stores.objects.get(parsed.assets[name].key)
     assert stored.startswith(b"\x89PNG")
-    done = flow.bus.of(ShardsDone)[0]
-    report = await load_json(flow.stores.objects, done.reports[0], ShardReport)
-    assert report.assets == parsed.assets
 
 
 async def test_what_the_sender_stated_is_not_inferred(flow: Flow) -> None:
