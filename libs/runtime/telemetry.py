@@ -10,6 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from prometheus_client import Counter, Gauge, Histogram
 
 MESSAGES = Counter(
@@ -100,13 +101,17 @@ def logger(name: str) -> structlog.stdlib.BoundLogger:
 def configure_tracing(service: str) -> TracerProvider:
     """The tracer provider of this process; spans leave it where `OTEL_EXPORTER_OTLP_*` says.
 
-    Without an endpoint spans exist only for their ids. Sampling follows the standard
-    `OTEL_TRACES_SAMPLER`.
+    Without an endpoint spans are ids and nothing else. With one, sampling follows the
+    standard `OTEL_TRACES_SAMPLER`.
     """
-    provider = TracerProvider(resource=Resource.create({"service.name": f"groundwire-{service}"}))
-    if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(
+    wanted = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
-    ):
+    )
+    provider = TracerProvider(
+        sampler=None if wanted else ALWAYS_OFF,
+        resource=Resource.create({"service.name": f"groundwire-{service}"}),
+    )
+    if wanted:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
