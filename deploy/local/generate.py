@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from deploy.images import roles
 from deploy.local.generated import (
     asyncapi,
     client,
@@ -30,6 +31,7 @@ GENERATORS = (
     cluster.render,
     telemetry.render,
     metrics.render,
+    roles.render,
     environment.render,
     snippets.render,
     licences.render,
