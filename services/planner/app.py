@@ -4,9 +4,8 @@ from functools import partial
 
 from libs.contracts.api.search import PlanQuery
 from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
-from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.service import Service, run
-from services.planner.agentic.mode import AgenticMode
+from services.planner.agentic.mode import agentic_mode
 from services.planner.cache import answer_cache
 from services.planner.handlers import on_plan, on_search_ran
 from services.planner.local import analyzer
@@ -20,13 +19,14 @@ def build(service: Service) -> None:
     stores, settings, bus = service.stores, service.settings, service.bus
     assert isinstance(settings, Settings)
     cache = answer_cache(bus) if settings.planner_cache else None
-    agentic = AgenticMode(bus, stores.catalog.runs, TokenCounter(settings.models_dir()).count_many)
+    agentic = agentic_mode(bus, stores.catalog.runs, settings.models_dir())
     workflow = Workflow(bus, stores.catalog.documents, cache, f"1:{settings.embedder}", agentic)
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, settings.planner_record_seconds)
     workflow.analyzer = analyzer(settings.planner_taxonomy) if settings.planner_analysis else None
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
+    service.soon(agentic.warm_up, "load the tokeniser")
     service.on_stop(workflow.finish)
     service.on_ready("catalog", stores.catalog.ping)
 

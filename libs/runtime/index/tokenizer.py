@@ -19,12 +19,13 @@ import operator
 import re
 import threading
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 MAX_TOKEN = 64
 MAX_TERMS = 32
+_AT_A_TIME = 16
 
 # fmt: off
 STOP_WORDS = frozenset((
@@ -123,6 +124,14 @@ def tokenize(text: str) -> list[str]:
             for letters, run in patterns.piece.findall(compound):
                 tokens += _word(letters) if letters else _bigrams(run)
     return tokens
+
+
+def holds_any(text: str, tokens: Container[str]) -> bool:
+    """Whether one of `tokens` is among those of `text`, which is read no further than the
+    first: no token reaches over white space."""
+    words = text.split()
+    parts = (" ".join(words[at : at + _AT_A_TIME]) for at in range(0, len(words), _AT_A_TIME))
+    return any(token in tokens for part in parts for token in tokenize(part))
 
 
 def whitespace(text: str) -> list[str]:

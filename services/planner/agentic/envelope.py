@@ -13,7 +13,7 @@ from libs.contracts.api.search import (
     SearchResponse,
 )
 from libs.contracts.tokens import new_id
-from libs.runtime.index.tokenizer import tokenize
+from libs.runtime.index.tokenizer import holds_any
 from libs.runtime.names import contains, name_key
 from services.planner.agentic.agent import Gathered
 from services.planner.agentic.bridge import Bridge, key_of
@@ -95,8 +95,8 @@ def _piece(chunk: RetrievedChunk, bridge: Bridge, *, explain: bool) -> Evidence:
     the question's words and no name led to it; `discovery_score` is classic search's."""
     key = key_of(chunk)
     piece = evidence_of(chunk, explain=explain)
-    held = set(tokenize(" ".join([*chunk.path, chunk.content])))
-    serves = key in bridge.via or any(word in held for word in bridge.words)
+    text = " ".join([*chunk.path, chunk.content])
+    serves = key in bridge.via or holds_any(text, bridge.words)
     best = max(1.0, *bridge.scores.values())
     return piece.model_copy(
         update={

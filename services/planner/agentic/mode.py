@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
 from libs.contracts.events.planner import RunStep
@@ -13,6 +14,7 @@ from libs.contracts.trace.v1 import StageLatencies
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.runs import RunRecord, RunStore
 from libs.runtime.inference.errors import ModelUnavailable
+from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.telemetry import trace_id
 from services.planner.agentic.agent import Agent, Gathered
 from services.planner.agentic.bridge import Key
@@ -49,6 +51,10 @@ class AgenticMode:
     bus: Bus
     runs: RunStore
     count: Count
+
+    async def warm_up(self) -> None:
+        """Load what counts tokens, so that the first query does not wait for it."""
+        await asyncio.to_thread(self._count, [""])
 
     async def answer(self, query: PlanQuery, version: int, started: float) -> Answered:
         """The evidence for a query; `started` is `time.perf_counter()` at its arrival."""
@@ -105,6 +111,11 @@ class AgenticMode:
             if run is not None or time.monotonic() >= end:
                 return run
             await asyncio.sleep(_LOOK_AGAIN)
+
+
+def agentic_mode(bus: Bus, runs: RunStore, models: Path) -> AgenticMode:
+    """The mode with the tokeniser of the packaged embedder, which is kept in `models`."""
+    return AgenticMode(bus, runs, TokenCounter(models).count_many)
 
 
 def _recorded(response: SearchResponse, seen: frozenset[Key]) -> list[RunStep]:

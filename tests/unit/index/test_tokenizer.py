@@ -12,6 +12,7 @@ from libs.runtime.index.tokenizer import (
     STOP_WORDS,
     TOKENIZERS,
     fold,
+    holds_any,
     query_terms,
     tokenize,
     whitespace,
@@ -104,6 +105,14 @@ def test_tokens_are_bounded_and_hold_no_white_space(text: str) -> None:
 @given(MIXED, MIXED)
 def test_a_sentence_keeps_its_tokens_wherever_it_stands(before: str, text: str) -> None:
     assert tokenize(f"{before}\n\n{text}") == tokenize(before) + tokenize(text)
+
+
+@given(st.lists(MIXED, max_size=40), MIXED)
+def test_whether_a_text_holds_a_token_is_told_without_all_of_them(
+    texts: list[str], sought: str
+) -> None:
+    text, tokens = " ".join(texts), tokenize(sought)
+    assert holds_any(text, tokens) == bool(set(tokens) & set(tokenize(text)))
 
 
 @given(MIXED)
