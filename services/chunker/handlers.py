@@ -42,11 +42,12 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
         **event.assets,
     }
     work.check()
-    key = attempt_key(event, "chunks.json")
-    artefacts["chunks.json"] = await save_pieces(deps.objects, key, built.chunk_pieces)
-    for name, model in built.files().items():
-        work.check()
-        artefacts[name] = await save_json(deps.objects, attempt_key(event, name), model)
+    chunks = save_pieces(deps.objects, attempt_key(event, "chunks.json"), built.chunk_pieces)
+    files = built.files()
+    saved = await asyncio.gather(
+        chunks, *(save_json(deps.objects, attempt_key(event, n), m) for n, m in files.items())
+    )
+    artefacts |= zip(("chunks.json", *files), saved, strict=True)
     await deps.bus.announce(_chunked(event, built, artefacts))
 
 

@@ -21,8 +21,7 @@ async def embed_published(
     """Embed a published revision and switch its dense channel on; returns what is to be
     announced, None without an embedder or when the revision is not kept any more."""
     documents, embedder = deps.stores.catalog.documents, deps.stores.embedder
-    revision = await _kept(deps, event)
-    if embedder is None or revision is None:
+    if embedder is None or (revision := await _kept(deps, event)) is None:
         return None
     if revision.dense_model != embedder.model:
         await embed_revision(deps, event.namespace, revision.revn, work)

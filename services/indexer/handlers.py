@@ -20,8 +20,9 @@ async def on_published(deps: Deps, event: DocumentPublished, work: Work) -> None
     """Clear away what the flip left behind, then give the revision its dense channel."""
     namespace, document_id = event.namespace, event.document_id
     await sweep_attempts(deps.stores.objects, namespace, document_id, event.revision)
-    await collect(deps, namespace, document_id)
-    await write_document_file(deps.stores.catalog, deps.stores.objects, namespace, document_id)
+    if event.revision > 1:
+        await collect(deps, namespace, document_id)
+        await write_document_file(deps.stores.catalog, deps.stores.objects, namespace, document_id)
     embedded = await embed_published(deps, event, work)
     if embedded is not None:
         await deps.bus.announce(embedded)

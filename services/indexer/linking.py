@@ -20,14 +20,15 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
     own: list[GraphEdge] = []
     for _ in range(TRIES):
         seen = await _candidates(graph, namespace, node)
-        around = await graph.neighbours(namespace, node.revn, CANDIDATES)
+        found = await graph.digest(namespace, node.revn)
+        around = await graph.neighbours(namespace, node.revn, CANDIDATES) if found[0] else []
         if seen != near:
             joined = {other.revn for other in around}
             near, own = seen, await _choose(graph, namespace, node, seen, joined)
         made = {_edge(node.revn, other).edge_id for other in around}
         ids = {edge.edge_id for edge in own}
         expected = graph_digest(node.revn, sorted(ids | made))
-        held = Held("graph", expected, await graph.digest(namespace, node.revn), "edges")
+        held = Held("graph", expected, found, "edges")
         if held.found == held.expected:
             break
         kept = [_edge(node.revn, other) for other in around]

@@ -8,7 +8,7 @@ simply run again.
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 from libs.contracts.artefacts.chunk import digest_ids
 from libs.contracts.artefacts.manifest import Manifest
@@ -95,11 +95,15 @@ async def _stage_and_flip(
         revn, loaded.chunks, await _sections(stores.objects, event), work.check
     )
     work.check()
-    held, winners = await _both(
-        _index_and_link(deps, event, revn, loaded, work), promote(stores.objects, event, work)
+    winners, held = await _all(
+        promote(stores.objects, event, work),
+        _all(
+            _staged(deps, revn, expected),
+            _indexed(deps, event, revn, loaded, work),
+            _linked(deps, event, revn, loaded),
+        ),
     )
-    catalog = held_chunks("catalog", expected, await stores.catalog.chunks.digest(revn))
-    prove(revn, catalog, *held)
+    prove(revn, *held)
     dense = None
     if event.options.wait_for_dense:
         dense = await embed_revision(deps, event.namespace, revn, work)
@@ -120,25 +124,28 @@ async def _stage_and_flip(
     )
 
 
-async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
-    """Both results; neither goes on alone when the other fails, or what is withdrawn after a
-    failure could be written again."""
-    first, second = await asyncio.gather(one, other, return_exceptions=True)
-    if isinstance(first, BaseException):
-        raise first
-    if isinstance(second, BaseException):
-        raise second
-    return first, second
+@overload
+async def _all(one: Awaitable[A], other: Awaitable[B], /) -> tuple[A, B]: ...
+@overload
+async def _all(*these: Awaitable[A]) -> tuple[A, ...]: ...
+async def _all(*these: Awaitable[Any]) -> tuple[Any, ...]:
+    """All results; none goes on alone when another fails, or what is withdrawn after a failure
+    could be written again."""
+    done = await asyncio.gather(*these, return_exceptions=True)
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result
+    return tuple(done)
 
 
 async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
     refs = event.artefacts
-    chunks = await load_chunks(objects, refs["chunks.json"])
-    ids = await asyncio.to_thread(chunks.ids)
-    manifest, profile = await asyncio.gather(
+    chunks, manifest, profile = await asyncio.gather(
+        load_chunks(objects, refs["chunks.json"]),
         load_json(objects, refs["manifest.json"], Manifest),
         load_json(objects, refs["profile.json"], Profile),
     )
+    ids = await asyncio.to_thread(chunks.ids)
     return Loaded(
         chunks=chunks,
         digest=Digest(len(ids), digest_ids(ids)),
@@ -154,19 +161,24 @@ async def _sections(objects: ObjectStore, event: DocumentChunked) -> NavSection:
     return (await load_json(objects, event.artefacts["doc_nav.json"], DocNav)).root
 
 
-async def _index_and_link(
+async def _staged(deps: Deps, revn: int, expected: Digest) -> Held:
+    return held_chunks("catalog", expected, await deps.stores.catalog.chunks.digest(revn))
+
+
+async def _indexed(
     deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded, work: Work
-) -> tuple[Held, Held]:
-    """Write the lexical channels, unless a run before this one did, then the graph."""
+) -> Held:
+    """Write the lexical channels, unless a delivery before this one did."""
     index, expected = deps.stores.index, loaded.digest
-    if await index.digest(event.namespace, revn) != expected:
+    if work.deliveries == 1 or await index.digest(event.namespace, revn) != expected:
         await _write_index(deps, event, revn, loaded, work)
-    found = await index.digest(event.namespace, revn)
-    work.check()
+    return held_chunks("search index", expected, await index.digest(event.namespace, revn))
+
+
+async def _linked(deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded) -> Held:
     node = GraphNode(revn, event.document_id, loaded.keywords)
     async with deps.linking:
-        graph = await link(deps.stores.graph, event.namespace, node)
-    return held_chunks("search index", expected, found), graph
+        return await link(deps.stores.graph, event.namespace, node)
 
 
 async def _write_index(

@@ -9,7 +9,7 @@ class Settings(Shared):
     """How many at once, how much is kept."""
 
     indexer_workers: int = Field(
-        default=4,
+        default=8,
         ge=1,
         description="revisions that one indexer publishes, and embeds, at the same time",
     )

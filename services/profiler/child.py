@@ -9,7 +9,7 @@ from services.profiler.profile import Bounds, profile_file
 
 PROFILE = "services.profiler.child:profile"
 PRELOAD = (
-    "services.profiler.profile",
+    "services.profiler.child",
     "pypdfium2",
     "olefile",
     "defusedxml.ElementTree",
