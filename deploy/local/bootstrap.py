@@ -65,8 +65,13 @@ async def _graph(settings: Settings) -> None:
     await prepare_graph(settings.resolved_graph_url(), settings.graph_secret())
 
 
-async def _prepare(settings: Settings, secret: str) -> None:
+async def prepare_stores(settings: Settings) -> None:
+    """Make tables, buckets, indices and constraints; idempotent."""
     await asyncio.gather(*(make(settings) for make in (_catalog, _objects, _index, _graph)))
+
+
+async def _prepare(settings: Settings, secret: str) -> None:
+    await prepare_stores(settings)
     await asyncio.gather(_bus(settings), _key(settings, secret))
 
 

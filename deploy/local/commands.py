@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deploy.local import stages
+from deploy.local import operating, stages
 
 if TYPE_CHECKING:
     from libs.runtime.settings import Settings
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOCAL = "On this machine"
 
 
-def _settings() -> "Settings":
+def machine_settings() -> "Settings":
     """The settings of this machine; one that is wrong ends the command with its name."""
     from pydantic import ValidationError
 
@@ -34,25 +34,26 @@ def up() -> None:
     """Start the bus and all seven services, until Ctrl-C."""
     from deploy.local.up import up as run
 
-    raise typer.Exit(run(_settings()))
+    raise typer.Exit(run(machine_settings()))
 
 
 def bootstrap() -> None:
     """Make tables, streams, durables and the local key; idempotent."""
     from deploy.local.bootstrap import bootstrap as run
 
-    run(_settings())
+    run(machine_settings())
 
 
 def doctor() -> None:
     """Say what is reachable, what is missing, and how to get it."""
     from deploy.local.doctor import doctor as run
 
-    raise typer.Exit(run(_settings()))
+    raise typer.Exit(run(machine_settings()))
 
 
 def register(app: typer.Typer) -> None:
     """Add the local commands to the command line."""
     for command in (up, bootstrap, doctor):
         app.command(rich_help_panel=LOCAL)(command)
+    operating.register(app)
     stages.register(app)

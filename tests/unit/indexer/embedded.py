@@ -8,11 +8,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from libs.contracts.events import DocumentChunked
+from libs.runtime.artefacts import reference_to
 from libs.runtime.catalog.jobs import Admission
 from libs.runtime.catalog.sql import open_catalog, upgrade
 from libs.runtime.graph.sql import CatalogGraph
 from libs.runtime.index.factory import open_index
-from libs.runtime.keys import attempt_key
+from libs.runtime.keys import attempt_key, source_key
 from libs.runtime.objects.factory import open_objects
 from services.indexer.deps import Deps
 from services.indexer.handlers import on_chunked, on_published
@@ -55,7 +56,9 @@ async def accepted(deps: Deps, document_id: str, **given: Any) -> DocumentChunke
     for name, ref in made.artefacts.items():
         info = await stores.objects.put(attempt_key(event, name), world.objects.data[ref.key])
         artefacts[name] = ref.model_copy(update={"key": info.key})
-    await stores.catalog.jobs.source_stored(job.job_id, artefacts["profile.json"])
+    key = source_key(NS, document_id, job.revision, "a.md")
+    source = reference_to(await stores.objects.put(key, b"source"))
+    await stores.catalog.jobs.source_stored(job.job_id, source)
     return event.model_copy(update={"artefacts": artefacts})
 
 
