@@ -78,6 +78,16 @@ _ORDERED = re.compile(
     r"\(?[가나다라마바사아자차카타파하][.)])\s+(?P<title>\S.*)$",
     re.DOTALL,
 )
+_NUMBERED = re.compile(
+    rf"[0-9(Ⅰ-Ⅻⅰ-ⅻ①-⑳제]|부\s{{0,3}}[칙록]|\[?별|{'|'.join(_ENGLISH_UNITS)}|[a-z][.)]|[{_LETTERS}][.)]"
+    r"|[IVX]{1,5}\.|[A-Z]\.[0-9]",
+    re.IGNORECASE,
+)
+"""How every text begins that has a heading's number; some others do as well."""
+_MARKED = re.compile(
+    rf"[0-9(①-⑳{re.escape(BULLETS)}\uf000-\uf0ff]|o\s|[a-zA-Z{_LETTERS}][.)]|[ivxIVX]{{1,5}}[.)]"
+)
+"""How every text begins that has a list marker; some others do as well."""
 _CAPTION = re.compile(
     r"[<\[(〈《【]?\s*(?P<kind>figure|fig\.?|table|chart|exhibit|plate|diagram|listing|scheme|"
     r"그림|표|도표|사진|도|図|表|图)\s*\.?\s*(?:[A-Z][.\-–]?)?[0-9]{1,3}(?:[.\-–][0-9]{1,3}){0,3}"
@@ -104,6 +114,8 @@ class Number:
 
 def heading_number(text: str) -> Number | None:
     """The number that `text` begins with, or None. Whether it is a heading is not decided here."""
+    if _NUMBERED.match(text) is None:
+        return None
     head = text[:400]
     if (found := _KOREAN.match(head)) and not _KOREAN_RUNNING.match(found["title"]):
         return Number(found["marker"], _KOREAN_UNITS[found["unit"]], found["title"], strong=True)
@@ -123,6 +135,8 @@ def heading_number(text: str) -> Number | None:
 
 def list_marker(text: str) -> tuple[str, str] | None:
     """The list marker that `text` begins with and what follows it, or None."""
+    if _MARKED.match(text) is None:
+        return None
     found = _BULLET.match(text) or _TIGHT_BULLET.match(text) or _ORDERED.match(text)
     return (found["marker"], found["title"]) if found else None
 

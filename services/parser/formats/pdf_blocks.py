@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from services.parser.formats.numbering import heading_number, list_marker
 from services.parser.formats.pdf_page import Area, Segment
 
-_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]$")
-_ENDS = re.compile(r"[.!?:;。…][\"'”’)\]]*$")
+_LETTER_HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]")
+_ENDS = frozenset(".!?:;。…")
+_CLOSERS = "\"'”’)]"
 _NO_SPACE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_LEADERS = ".·…‥"
 _LEADER = re.compile(r"(?:[.·…‥]\s?){4,}\s*[\divxlc]{0,5}\s*$", re.IGNORECASE)
 BOLD = 0.9
 """Share of a line's words, by length, that are bold in a bold line."""
@@ -37,7 +39,13 @@ class Line(Area):
     @property
     def leads(self) -> bool:
         """Whether the line ends like one of a table of contents."""
-        return _LEADER.search(self.text) is not None
+        text = self.text
+        return sum(map(text.count, _LEADERS)) >= 4 and _LEADER.search(text) is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the line ends like a sentence, or a clause before a list."""
+        return self.text.rstrip(_CLOSERS)[-1:] in _ENDS
 
 
 @dataclass(slots=True)
@@ -214,13 +222,13 @@ def _starts_block(
     if item is not None and _begins_item(group, before, line, item[0], right):
         return True
     number = heading_number(line.text)
-    if number is not None and number.strong and _ENDS.search(before.text):
+    if number is not None and number.strong and before.ends:
         return True
     if number is not None and number.depth > 1 and len(group) == 1:
         above = heading_number(before.text)
         if above is not None and above.depth > 1:
             return True
-    ended = bool(_ENDS.search(before.text))
+    ended = before.ends
     if ended and short:
         return line.x0 <= group[0].x0 + 0.5 * em or len(group) == 1
     first = group[0]
@@ -239,27 +247,28 @@ def _begins_item(group: list[Line], before: Line, line: Line, marker: str, right
     """Whether a marker at a line's start opens an item, and is not a number in running text."""
     if not marker[0].isalnum() and marker not in {"-", "–", "—", "*", "+", "·"}:
         return True
-    if list_marker(group[0].text) is not None or _ENDS.search(before.text):
+    if list_marker(group[0].text) is not None or before.ends:
         return True
     return before.x1 < right - 4 * line.em or line.x0 > before.x0 + 0.8 * line.em
 
 
 def _block(lines: list[Line]) -> Block:
-    total = sum(len(line.text) for line in lines)
-    bold = sum(len(line.text) for line in lines if line.bold)
+    first = longest = lines[0]
+    x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
+    total = bold = 0
+    for line in lines:
+        size = len(line.text)
+        total += size
+        bold += size if line.bold else 0
+        longest = line if size > len(longest.text) else longest
+        x0 = line.x0 if line.x0 < x0 else x0
+        y0 = line.y0 if line.y0 < y0 else y0
+        x1 = line.x1 if line.x1 > x1 else x1
+        y1 = line.y1 if line.y1 > y1 else y1
     text = join_lines([line.text for line in lines])
     item = list_marker(text)
-    return Block(
-        min(line.x0 for line in lines),
-        min(line.y0 for line in lines),
-        max(line.x1 for line in lines),
-        max(line.y1 for line in lines),
-        lines,
-        text,
-        max(lines, key=lambda line: len(line.text)).em,
-        2 * bold > total,
-        item[0] if item else None,
-    )
+    marker = item[0] if item else None
+    return Block(x0, y0, x1, y1, lines, text, longest.em, 2 * bold > total, marker)
 
 
 def merged(block: Block, following: Block) -> Block:
@@ -272,15 +281,17 @@ def join_lines(texts: Sequence[str]) -> str:
 
     A hyphen stays where the next line begins with a capital or a digit (`Sino-\\nJapanese`).
     """
-    joined = ""
+    parts: list[str] = []
+    end = ""
     for text in texts:
-        if _HYPHEN.search(joined) and text[:1].islower():
-            joined = joined[:-1] + text
-        elif not joined or _joins_without_space(joined, text):
-            joined += text
-        else:
-            joined += " " + text
-    return joined
+        if text[:1].islower() and _LETTER_HYPHEN.fullmatch(end):
+            parts[-1], end = parts[-1][:-1], end[:-1]
+        elif end and not _joins_without_space(end, text):
+            parts.append(" ")
+            end += " "
+        parts.append(text)
+        end = (end + text)[-2:]
+    return "".join(parts)
 
 
 def _joins_without_space(before: str, after: str) -> bool:
