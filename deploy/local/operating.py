@@ -36,7 +36,18 @@ def rebuild(
     raise typer.Exit(run(machine_settings(), wanted, as_json=as_json))
 
 
+def check(as_json: JsonOption = False) -> None:
+    """Compare objects, catalog, search and graph; exit 1 where they disagree.
+
+    It only reads, and may run beside the services. `rebuild` mends what it finds.
+    """
+    from deploy.local.check import run
+    from deploy.local.commands import machine_settings
+
+    raise typer.Exit(run(machine_settings(), as_json=as_json))
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (rebuild,):
+    for command in (check, rebuild):
         app.command(rich_help_panel=OPERATING)(command)

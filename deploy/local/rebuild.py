@@ -3,8 +3,6 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
@@ -13,6 +11,7 @@ import orjson
 
 from deploy.local.alone import ServicesRun, alone
 from deploy.local.bootstrap import prepare_stores
+from deploy.local.steps import shown_steps
 from libs.contracts.faults import Fault
 from libs.runtime.bus import Bus
 from libs.runtime.index.tokenizer import tokenize
@@ -26,7 +25,7 @@ from services.indexer.settings import Settings as IndexerSettings
 def run(settings: Settings, targets: frozenset[Target], *, as_json: bool) -> int:
     """Make the targets again and say what was made; the number to exit with."""
     try:
-        with alone(settings, "a rebuild"), _shown() as tell:
+        with alone(settings, "a rebuild"), shown_steps() as tell:
             report = asyncio.run(_rebuild(settings, targets, tell))
     except (ServicesRun, NothingToRebuildFrom) as refused:
         print(f"nothing was changed: {refused}", file=sys.stderr)
@@ -61,27 +60,6 @@ def _remove_local_index(settings: Settings) -> None:
     scheme, _, path = settings.resolved_index_url().partition(":")
     if scheme == "file":
         shutil.rmtree(Path(path.removeprefix("//")), ignore_errors=True)
-
-
-@contextmanager
-def _shown() -> Iterator[Tell]:
-    """A bar for each step on a terminal's standard error, a line for each elsewhere."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description:<32}"), MofNCompleteColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def tell(step: str, done: int, total: int) -> None:
-            if step not in tasks:
-                tasks[step] = progress.add_task(step, total=total)
-            progress.update(tasks[step], completed=done, total=total)
-            if done == total and not console.is_terminal:
-                print(f"{step} {done}/{total}", file=sys.stderr)
-
-        yield tell
 
 
 def _print(report: Report, as_json: bool) -> None:

@@ -1,0 +1,249 @@
+"""Do the stores agree? The objects are the truth; every other store is held against them, document
+by document, by counts and digests. Reads only, and may run beside the services: what seems to
+differ is looked at a second time, since it may just have been changing."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from libs.contracts.artefacts.chunk import digest_ids
+from libs.contracts.artefacts.corpus import CorpusGraph
+from libs.contracts.artefacts.document import DocumentFile, RevisionFile
+from libs.contracts.faults import Fault
+from libs.runtime.artefacts import load_chunks
+from libs.runtime.catalog.documents import DocumentRecord, RevisionRecord
+from libs.runtime.corpus import document_file
+from libs.runtime.corpusfiles import GRAPH, PAGE, Corpus, load_corpus_file
+from libs.runtime.graph.port import graph_digest
+from libs.runtime.index.port import EMPTY_DIGEST, Digest, SearchIndex
+from services.indexer.kept import Place, document_file_at, missing, places
+
+SECOND_LOOK_SECONDS = 1.0
+_HIDDEN = ("erasing", "erased")
+_FOLLOWS = {"last_revision", "updated_at", "revisions"}
+"""Fields of `document.json` that an upload changes in the catalog alone, and those looked at
+one by one."""
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A store that holds something else of a document than the objects say; counts with digests
+    where there are any."""
+
+    namespace: str
+    document_id: str
+    revision: int | None
+    store: str
+    detail: str
+    expected: str = ""
+    found: str = ""
+
+
+@dataclass
+class Report:
+    """What was compared, and where stores disagree."""
+
+    documents: int = 0
+    revisions: int = 0
+    drift: list[Drift] = field(default_factory=list)
+
+
+async def check(
+    corpus: Corpus, index: SearchIndex, tell: Tell, pause: float = SECOND_LOOK_SECONDS
+) -> Report:
+    """Compare all stores. Raises `WorldFault(STORE_AWAY)` when one is away."""
+    report = Report()
+    known: dict[str, dict[str, Place]] = {
+        name: {} for name in await corpus.catalog.corpus.versions()
+    }
+    async for place in places(corpus.objects):
+        known.setdefault(place.namespace, {})[place.document_id] = place
+    for name in sorted(known):
+        found = await _Namespace.look(corpus, index, name)
+        ids = sorted(known[name].keys() | set(await _catalogued(corpus, name)))
+        for done, document_id in enumerate(ids):
+            tell(name, done, len(ids))
+            place = known[name].get(document_id, Place(name, document_id, 0, filed=False))
+            report.documents += 1
+            report.drift += await _twice(corpus, index, found, place, pause)
+        tell(name, len(ids), len(ids))
+        report.revisions += found.revisions
+        report.drift += await _strangers(corpus, name)
+    return report
+
+
+async def _catalogued(corpus: Corpus, name: str) -> list[str]:
+    found: list[str] = []
+    after: str | None = None
+    while page := await corpus.catalog.documents.select(name, after=after, limit=PAGE):
+        after = page[-1].document_id
+        found += [one.document_id for one in page]
+    return found
+
+
+async def _twice(
+    corpus: Corpus, index: SearchIndex, found: "_Namespace", place: Place, pause: float
+) -> list[Drift]:
+    """What differs at both looks at a document."""
+    first = await _Document(corpus, found, place).compared()
+    if not first:
+        return []
+    await asyncio.sleep(pause)
+    fresh = await _Namespace.look(corpus, index, place.namespace)
+    return await _Document(corpus, fresh, place).compared()
+
+
+@dataclass
+class _Namespace:
+    """What documents of a namespace are held against; `edges` by node, None where `graph.json`
+    is not of the present corpus version, so that only nodes can be compared."""
+
+    index: SearchIndex
+    edges: dict[int, list[str]] | None
+    revisions: int = 0
+
+    @classmethod
+    async def look(cls, corpus: Corpus, index: SearchIndex, name: str) -> "_Namespace":
+        file = await load_corpus_file(corpus.objects, name, GRAPH, CorpusGraph)
+        version = await corpus.catalog.documents.corpus_version(name)
+        if file is None or file.corpus_version != version:
+            return cls(index, None)
+        edges: dict[int, list[str]] = {node.revn: [] for node in file.nodes}
+        for node in file.nodes:
+            for edge in node.edges:
+                for end in (node.revn, edge.revn):
+                    edges.setdefault(end, []).append(f"{node.revn}:{edge.revn}")
+        return cls(index, edges)
+
+
+class _Document:
+    def __init__(self, corpus: Corpus, namespace: _Namespace, place: Place) -> None:
+        self._corpus = corpus
+        self._namespace = namespace
+        self._place = place
+        self._drift: list[Drift] = []
+
+    async def compared(self) -> list[Drift]:
+        """How the stores differ on the document."""
+        documents, place = self._corpus.catalog.documents, self._place
+        record = await documents.get(place.namespace, place.document_id)
+        if record is not None and record.state in _HIDDEN:
+            if record.state == "erased" and place.highest:
+                self._add(None, "objects", "objects of an erased document are left")
+            return self._drift
+        file = await self._file()
+        if record is None:
+            if file is not None and file.revisions:
+                self._add(None, "catalog", "the document is not in the catalog")
+            return self._drift
+        known = await documents.revisions(place.namespace, place.document_id)
+        kept = {one.revision: one for one in known if one.state == "published"}
+        if file is None:
+            if kept and not self._drift:
+                self._add(None, "objects", "document.json is not there")
+            return self._drift
+        self._compare_identity(file, record, known)
+        for one in file.revisions:
+            self._namespace.revisions += 1
+            await self._compare_revision(one, kept.pop(one.revision, None))
+        for number in kept:
+            self._add(number, "objects", "document.json does not name the revision")
+        return self._drift
+
+    async def _file(self) -> DocumentFile | None:
+        if not self._place.filed:
+            return None
+        try:
+            return await document_file_at(self._corpus.objects, self._place)
+        except (KeyError, Fault, ValidationError):
+            self._add(None, "objects", "document.json cannot be read")
+            return None
+
+    def _compare_identity(
+        self, file: DocumentFile, record: DocumentRecord, known: list[RevisionRecord]
+    ) -> None:
+        expected = file.model_dump(mode="json", exclude=_FOLLOWS)
+        found = document_file(record, known).model_dump(mode="json", exclude=_FOLLOWS)
+        for name, value in expected.items():
+            if found[name] != value:
+                self._add(None, "catalog", f"{name} differs", _short(value), _short(found[name]))
+
+    async def _compare_revision(self, file: RevisionFile, record: RevisionRecord | None) -> None:
+        number = file.revision
+        lacking = await missing(self._corpus.objects, file)
+        if lacking:
+            self._add(number, "objects", f"lacks {', '.join(lacking)}")
+        if record is None:
+            self._add(number, "catalog", "the revision is not published")
+            return
+        if file.revn is not None and file.revn != record.revn:
+            self._add(number, "catalog", "revn differs", str(file.revn), str(record.revn))
+        if record.artefacts != file.artefacts or record.source != file.source:
+            self._add(number, "catalog", "names other artefacts than document.json")
+        if "chunks.json" not in lacking:
+            await self._compare_chunks(file, record)
+        await self._compare_graph(number, record.revn)
+
+    async def _compare_chunks(self, file: RevisionFile, record: RevisionRecord) -> None:
+        chunks = await load_chunks(self._corpus.objects, file.artefacts["chunks.json"])
+        ids = await asyncio.to_thread(chunks.ids)
+        expected = Digest(len(ids), digest_ids(ids)) if ids else EMPTY_DIGEST
+        index, name, revn = self._namespace.index, record.namespace, record.revn
+        held = {
+            "catalog": await self._corpus.catalog.chunks.digest(revn),
+            "search": await index.digest(name, revn),
+        }
+        if record.dense_model is not None:
+            held["vectors"] = await index.vector_digest(name, revn, record.dense_model)
+        for store, found in held.items():
+            if found != expected:
+                said = [_counted(one.count, one.digest, "chunks") for one in (expected, found)]
+                self._add(file.revision, store, "holds other chunks", *said)
+
+    async def _compare_graph(self, number: int, revn: int) -> None:
+        found = await self._corpus.graph.digest(self._place.namespace, revn)
+        edges = self._namespace.edges
+        if not found[1]:
+            self._add(number, "graph", "the node is not there")
+        elif edges is not None:
+            expected = graph_digest(revn, edges.get(revn, []))
+            if found != expected:
+                said = [_counted(*one, "edges") for one in (expected, found)]
+                self._add(number, "graph", "holds other edges", *said)
+
+    def _add(
+        self, revision: int | None, store: str, detail: str, expected: str = "", found: str = ""
+    ) -> None:
+        place = self._place
+        self._drift.append(
+            Drift(place.namespace, place.document_id, revision, store, detail, expected, found)
+        )
+
+
+async def _strangers(corpus: Corpus, name: str) -> list[Drift]:
+    """Nodes of the graph that belong to no revision that is kept or being made."""
+    strange: list[Drift] = []
+    after = 0
+    while page := await corpus.graph.page(name, after, PAGE):
+        after = page[-1].node.revn
+        kept = await corpus.catalog.corpus.kept(name, [one.node.revn for one in page])
+        for node in (one.node for one in page if one.node.revn not in kept):
+            known = await corpus.catalog.documents.revisions(name, node.document_id)
+            states: dict[int, Any] = {one.revn: one.state for one in known}
+            if states.get(node.revn) in (None, "collected"):
+                detail = f"holds the node {node.revn} of no revision that is kept"
+                strange.append(Drift(name, node.document_id, None, "graph", detail))
+    return strange
+
+
+def _counted(count: int, digest: str, unit: str) -> str:
+    return f"{count} {unit} {digest[:12]}".rstrip()
+
+
+def _short(value: Any) -> str:
+    return str(value)[:80]
