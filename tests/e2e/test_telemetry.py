@@ -106,3 +106,70 @@ def test_metrics_count_deliveries(watched: tuple[Stack, Collector]) -> None:
         and 'outcome="done"' in line
     ]
     assert float(done[0].rsplit(" ", 1)[1]) >= 1
+
+
+NAMES, TEXTS, IDS = "canaryname7f3a", "canarytext8e2b", "canaryid9d1c"
+"""Secrets in names, in texts, and in document ids."""
+
+CANARY = f"""# The {NAMES} contract
+
+## Payment
+The {TEXTS} of {NAMES} is paid within thirty days to Hanbit Energy.
+
+## Termination
+Whoever ends the {NAMES} contract tells Hanbit Energy about {TEXTS} three months before.
+"""
+
+
+def redacted(stack: Stack, run_id: str, how: str) -> str:
+    """The trace as it may be passed on, once the run is stored."""
+    deadline = time.monotonic() + 15
+    while True:
+        answer = stack.get(f"/runs/{run_id}/trace?redact={how}")
+        if answer.status_code == 200:
+            return answer.text
+        assert answer.status_code == 404, answer.text
+        assert time.monotonic() < deadline, run_id
+        time.sleep(0.05)
+
+
+def test_secrets_in_names_texts_and_ids_stay_out_of_traces_logs_and_spans(
+    watched: tuple[Stack, Collector],
+) -> None:
+    """Ids may stand in logs and spans, as those that operate the services need them."""
+    stack, spans = watched
+    options = {"metadata": {"tags": [NAMES], "country": "KR"}}
+    for name, data in (
+        (f"{NAMES}.md", CANARY.encode()),
+        (f"{NAMES}.pdf", b"%PDF-1.7 " + TEXTS.encode()),
+    ):
+        sent = stack.upload(name, data, document_id=f"{IDS}-{name[-2:]}", **options)
+        stack.wait(sent["job_id"])
+    turns = [
+        {"role": "user", "text": f"Who pays {NAMES}?", "document_ids": [f"{IDS}-md"]},
+        {"role": "assistant", "text": f"Hanbit Energy is paid the {TEXTS}."},
+    ]
+    asked = [
+        {"query": f"When is the {TEXTS} of {NAMES} paid?"},
+        {"query": f"When is the {TEXTS} of {NAMES} paid?", "mode": "agentic"},
+        {"query": f"compare {NAMES} and {TEXTS}", "mode": "agentic", "explain": True},
+        {"query": "And how is it ended?", "mode": "agentic", "conversation": turns},
+        {"query": f"{NAMES} {TEXTS}", "filters": {"document_ids": [f"{IDS}-md"]}},
+    ]
+    answers = [stack.search(**one) for one in asked]
+    assert any(NAMES in answer["evidence_text"] for answer in answers)
+    for answer in answers:
+        whole = redacted(stack, answer["run_id"], "all")
+        shown = stack.get(f"/runs/{answer['run_id']}/trace").json()["query_rewrite"]
+        assert shown["original_query"] in [one["query"] for one in asked]
+        assert not [secret for secret in (NAMES, TEXTS, IDS) if secret in whole], whole
+        assert IDS not in redacted(stack, answer["run_id"], "doc_ids")
+        gather(spans, answer["trace_id"], lambda seen: len(seen) > 2)
+    stack.get(f"/documents/{IDS}-md/outline")
+    logs = "".join(path.read_text() for path in (stack.data / "logs").glob("*.log"))
+    assert "service started" in logs
+    told = [f"{s.service} {s.name} {s.attributes}" for s in spans.spans]
+    for secret in (NAMES, TEXTS):
+        assert secret not in logs
+        assert secret not in (stack.data / "up.log").read_text()
+        assert [line for line in told if secret in line] == []
