@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from deploy.local import operating, stages
+from libs.client.cli.shared import JsonOption
 
 if TYPE_CHECKING:
     from libs.runtime.settings import Settings
@@ -44,11 +45,11 @@ def bootstrap() -> None:
     run(machine_settings())
 
 
-def doctor() -> None:
+def doctor(as_json: JsonOption = False) -> None:
     """Say what is reachable, what is missing, and how to get it."""
     from deploy.local.doctor import doctor as run
 
-    raise typer.Exit(run(machine_settings()))
+    raise typer.Exit(run(machine_settings(), as_json=as_json))
 
 
 def register(app: typer.Typer) -> None:

@@ -1,12 +1,13 @@
 """`groundwire doctor`: what is here, what is reachable, what is missing and how to get it."""
 
+import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
@@ -189,9 +190,8 @@ def _alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def doctor(settings: Settings, say: Callable[[str], None] = print) -> int:
-    """Print what was found by section; 1 when something required is missing, else 0."""
-    failed = False
+def examine(settings: Settings) -> Iterator[tuple[str, Finding]]:
+    """Everything that the doctor looks at, by section."""
     for title, findings in (
         ("Environment", environment()),
         ("Tools for some formats", tools()),
@@ -199,12 +199,25 @@ def doctor(settings: Settings, say: Callable[[str], None] = print) -> int:
         ("Stores and servers", servers(settings)),
         ("Running here", stack(settings)),
     ):
-        say(f"\n{title}")
         for finding in findings:
-            mark = "ok  " if finding.fine else "MISS" if finding.required else "none"
-            say(f"  {mark}  {finding.name:<22} {finding.detail}")
-            if not finding.fine and finding.remedy:
-                say(f"        {finding.remedy}")
-            failed |= finding.required and not finding.fine
-    say("\nSomething required is missing." if failed else "\nEverything required is here.")
+            yield title, finding
+
+
+def doctor(settings: Settings, say: Callable[[str], None] = print, *, as_json: bool = False) -> int:
+    """Print what was found by section; 1 when something required is missing, else 0."""
+    failed, section = False, ""
+    for title, finding in examine(settings):
+        failed |= finding.required and not finding.fine
+        if as_json:
+            say(json.dumps({"section": title, **asdict(finding)}))
+            continue
+        if title != section:
+            section = title
+            say(f"\n{title}")
+        mark = "ok  " if finding.fine else "MISS" if finding.required else "none"
+        say(f"  {mark}  {finding.name:<22} {finding.detail}")
+        if not finding.fine and finding.remedy:
+            say(f"        {finding.remedy}")
+    if not as_json:
+        say(f"\n{'Something required is missing.' if failed else 'Everything required is here.'}")
     return int(failed)

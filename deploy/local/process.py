@@ -30,6 +30,11 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
+def end_with_parent(number: signal.Signals) -> None:
+    """Be sent this signal when the thread that started this process ends."""
+    _prctl(_PR_SET_PDEATHSIG, int(number))
+
+
 @dataclass
 class Child:
     """A process: `run` is called in it, and when that returns it ends.
@@ -83,7 +88,7 @@ class Child:
         code = 1
         try:
             os.setpgid(0, 0)
-            _prctl(_PR_SET_PDEATHSIG, int(self.death_signal))
+            end_with_parent(self.death_signal)
             _prctl(_PR_SET_NAME, f"gw-{self.name}".encode()[:15])
             if os.getppid() != parent:
                 os._exit(1)

@@ -2,6 +2,9 @@
 
 Usage: fake_stack.py FOLDER STOP_SECONDS SERVICE…; every start of a service leaves a line in
 `FOLDER/<service>.starts`, and a polite end one in `FOLDER/ends`.
+
+It ends when the process that started it does, and what its services leave behind ends by itself
+after a while, so that tests that are killed leave nothing.
 """
 
 import os
@@ -11,8 +14,10 @@ import time
 from functools import partial
 from pathlib import Path
 
-from deploy.local.process import Child
+from deploy.local.process import Child, end_with_parent
 from deploy.local.supervisor import Supervisor
+
+LIFE_SECONDS = 120
 
 folder = Path(sys.argv[1])
 
@@ -34,6 +39,7 @@ def steady(name: str) -> None:
 
 
 def deaf(name: str) -> None:
+    signal.alarm(LIFE_SECONDS)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     note(f"{name}.starts", f"{os.getpid()} {time.monotonic()}")
@@ -63,6 +69,7 @@ def main() -> None:
     def say(line: str) -> None:
         os.write(1, f"{line}\n".encode())
 
+    end_with_parent(signal.SIGTERM)
     with Supervisor(stop_seconds=float(sys.argv[2]), say=say) as supervisor:
         for name in sys.argv[3:]:
             run = partial(KINDS[name], name)

@@ -43,6 +43,18 @@ def test_a_missing_bus_server_fails_and_says_how_to_get_one(
     assert "make install" in said
 
 
+def test_findings_as_json_are_one_a_line_with_the_same_verdict(tmp_path: Path) -> None:
+    said: list[str] = []
+    away = f"nats://user:secret@127.0.0.1:{free_port()}"
+    settings = Settings(_env_file=None, data_dir=tmp_path, http_port=free_port(), nats_url=away)
+    assert doctor.doctor(settings, said.append, as_json=True) == 1
+    found = {one["name"]: one for one in map(json.loads, said)}
+    assert found["Python"]["fine"] is True
+    assert found["Python"]["section"] == "Environment"
+    assert (found["NATS"]["fine"], found["NATS"]["required"]) == (False, True)
+    assert "GROUNDWIRE_NATS_URL" in found["NATS"]["remedy"]
+
+
 def test_a_given_server_that_is_away_fails_without_telling_its_password(tmp_path: Path) -> None:
     result, said = examine(tmp_path, nats_url=f"nats://user:secret@127.0.0.1:{free_port()}")
     assert result == 1

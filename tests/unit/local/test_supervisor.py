@@ -145,3 +145,20 @@ def test_nothing_outlives_a_killed_supervisor(start: Start, tmp_path: Path) -> N
     pids = [pid for name in ("steady", "deaf", "bus") for pid, _ in starts(tmp_path, name)]
     process.kill()
     wait_until(lambda: not [pid for pid in pids if alive(pid)])
+
+
+def test_killed_tests_leave_no_process(tmp_path: Path) -> None:
+    """The made-up stack itself ends with the process that started it."""
+    command = [sys.executable, str(SCRIPT), str(tmp_path), "0.5", "steady", "deaf", "leaving"]
+    begin = f"import subprocess, time; subprocess.Popen({command!r}); time.sleep(600)"
+    tests = subprocess.Popen(
+        [sys.executable, "-c", begin], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    names = ("steady", "deaf", "leaving", "leaving-orphan", "leaving-child")
+    try:
+        wait_until(lambda: all(starts(tmp_path, name) for name in names))
+    finally:
+        tests.kill()
+        tests.wait()
+    pids = [pid for name in names for pid, _ in starts(tmp_path, name)]
+    wait_until(lambda: not [pid for pid in pids if alive(pid)])
