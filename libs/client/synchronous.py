@@ -13,6 +13,7 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
+from libs.client.fetching import Fetching
 from libs.client.reading import Reading
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
@@ -38,7 +39,7 @@ from libs.contracts.trace.redaction import Redaction
 T = TypeVar("T")
 
 
-class Client(Reading):
+class Client(Reading, Fetching):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises

@@ -32,6 +32,10 @@ class Settings(Shared):
     upload_keep_seconds: int = Field(
         default=86_400, ge=60, description="how long an upload waits to be named as a document"
     )
+    url_hosts: list[str] = Field(
+        default=[],
+        description="hosts that documents may be fetched from by address; *.name for all below",
+    )
     ingest_roots: dict[str, list[str]] = Field(
         default={"*": ["inbox/{namespace}/"]},
         description="by namespace, or * for any: the bucket/prefixes its events may name",

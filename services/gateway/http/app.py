@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.telemetry import TelemetryConfig
+from starlette.routing import Route
 
 from services.gateway.deps import Deps
 from services.gateway.http import (
@@ -25,6 +26,7 @@ from services.gateway.http import (
 )
 from services.gateway.http.guard import Gate, GuardedRoute
 from services.gateway.http.linger import Linger
+from services.gateway.http.mcp import Mcp
 from services.gateway.http.methods import HeadAsGet, Methods
 from services.gateway.http.observe import Observe
 
@@ -90,4 +92,6 @@ def create_app(deps: Deps) -> FastAPI:
         app.add_middleware(layer)
     for router in ROUTERS:
         app.include_router(router)
+    app.state.mcp = Mcp(app)
+    app.router.routes.append(Route("/mcp", app.state.mcp))
     return app

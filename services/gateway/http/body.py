@@ -51,6 +51,12 @@ def check_json(request: Request, data: bytes) -> None:
         raise invalid(f"the body is not valid JSON (near character {error.pos})") from None
 
 
+def has_key(data: bytes, name: str) -> bool:
+    """Whether JSON text that was checked is an object with this key."""
+    value = orjson.loads(data)
+    return isinstance(value, dict) and name in value
+
+
 async def bounded(request: Request, limit: int) -> Request:
     """The same request with its whole body read and checked."""
     data = await read_limited(request, limit)

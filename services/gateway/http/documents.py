@@ -58,9 +58,10 @@ UPLOAD: dict[str, Any] = {
             "application/json": {
                 "schema": {
                     "type": "object",
-                    "required": ["upload_id"],
+                    "oneOf": [{"required": ["upload_id"]}, {"required": ["url"]}],
                     "properties": {
                         "upload_id": {"type": "string"},
+                        "url": {"type": "string", "description": "on a host that is allowed"},
                         "file_name": {"type": "string"},
                         "document_id": {"type": "string"},
                         "options": {"type": "object"},

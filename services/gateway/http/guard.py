@@ -82,10 +82,7 @@ class Gate:
         return principal
 
     async def _principal(self, authorization: str | None) -> Principal:
-        scheme, _, secret = (authorization or "").partition(" ")
-        secret = secret.strip()
-        if scheme.lower() != "bearer" or not secret or len(secret) > MAX_SECRET_CHARS:
-            raise _unauthenticated("send a key: Authorization: Bearer <key>")
+        secret = bearer_of(authorization)
         digest = hashlib.sha256(secret.encode()).hexdigest()
         now = self._clock().timestamp()
         cached = self._known.get(digest)
@@ -111,6 +108,15 @@ class Gate:
             until = now + CACHE_SECONDS
             self._namespaces = dict.fromkeys(await self._keys.list_namespaces(), until)
         return namespace in self._namespaces
+
+
+def bearer_of(authorization: str | None) -> str:
+    """The key in an `Authorization` header. Raises 401 when there is none."""
+    scheme, _, secret = (authorization or "").partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret or len(secret) > MAX_SECRET_CHARS:
+        raise _unauthenticated("send a key: Authorization: Bearer <key>")
+    return secret
 
 
 def _unauthenticated(detail: str) -> CallerFault:

@@ -1,5 +1,6 @@
 """From an upload request to an arrival: the file staged, the fields checked."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,8 +19,9 @@ from libs.contracts.tokens import DocumentId, FileName, safe_file_name
 from libs.runtime.objects.port import ObjectInfo
 from services.gateway.admission import Arrival
 from services.gateway.deps import Deps
+from services.gateway.fetch import MAX_URL_CHARS, Fetcher
 from services.gateway.http import multipart
-from services.gateway.http.body import check_json, read_limited
+from services.gateway.http.body import check_json, has_key, read_limited
 from services.gateway.http.errors import invalid, not_found
 from services.gateway.staging import new_upload_id, staging_key
 from services.gateway.upload_links import Link, open_link
@@ -29,6 +31,7 @@ M = TypeVar("M", bound=BaseModel)
 FORM_ROOM_BYTES = 1 << 20
 MAX_JSON_BYTES = 65_536
 MAX_KEY_CHARS = 255
+FETCH_SECONDS = 120.0
 FIELDS = ("file", "document_id", "options")
 
 _MEDIA_TYPE = re.compile(r"^[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}$")
@@ -45,6 +48,13 @@ class DocumentFromUpload(FormFields):
     """The JSON body of `POST /documents`: a file that was sent to an upload link."""
 
     upload_id: str = Field(min_length=1, max_length=4096)
+    file_name: FileName | None = None
+
+
+class DocumentFromUrl(FormFields):
+    """The JSON body of `POST /documents`: a file to be fetched from an allowed host."""
+
+    url: str = Field(min_length=1, max_length=MAX_URL_CHARS)
     file_name: FileName | None = None
 
 
@@ -72,9 +82,17 @@ async def arrival_of(request: Request, namespace: str, deps: Deps) -> AsyncItera
     if boundary is None:
         if content_type.partition(";")[0].strip().lower() != "application/json":
             raise invalid(
-                'send the file as multipart/form-data, or {"upload_id": …} as application/json', 415
+                'send the file as multipart/form-data, or {"upload_id": …} or {"url": …} as '
+                "application/json",
+                415,
             )
-        yield await _from_upload(request, namespace, deps, identity)
+        data = await read_limited(request, MAX_JSON_BYTES)
+        check_json(request, data)
+        if has_key(data, "url"):
+            async with _from_url(data, namespace, deps, identity) as arrival:
+                yield arrival
+        else:
+            yield await _from_upload(data, namespace, deps, identity)
         return
     form = _Form()
     try:
@@ -125,11 +143,7 @@ async def _read_form(
         )
 
 
-async def _from_upload(
-    request: Request, namespace: str, deps: Deps, identity: str | None
-) -> Arrival:
-    data = await read_limited(request, MAX_JSON_BYTES)
-    check_json(request, data)
+async def _from_upload(data: bytes, namespace: str, deps: Deps, identity: str | None) -> Arrival:
     body = parse(DocumentFromUpload, data)
     link = open_link(deps.upload_secret(), body.upload_id)
     if link is None or link.namespace != namespace:
@@ -154,6 +168,36 @@ async def _staged(deps: Deps, link: Link, identity: str | None) -> ObjectInfo:
     return ObjectInfo(
         staging_key(link.namespace, link.upload_id), known.source.size, known.source.sha256
     )
+
+
+@asynccontextmanager
+async def _from_url(
+    data: bytes, namespace: str, deps: Deps, identity: str | None
+) -> AsyncIterator[Arrival]:
+    body = parse(DocumentFromUrl, data)
+    limit = deps.settings.max_upload_bytes
+    key = staging_key(namespace, new_upload_id())
+    objects = deps.stores.objects
+    try:
+        async with (
+            asyncio.timeout(FETCH_SECONDS),
+            Fetcher(deps.settings.url_hosts).open(body.url) as fetched,
+        ):
+            if (fetched.size or 0) > limit:
+                raise too_large(limit)
+            media_type = media_type_of(fetched.media_type)
+            staged = await objects.put(
+                key, fetched.pieces, media_type=media_type, max_bytes=limit, durable=True
+            )
+        yield Arrival(
+            namespace, staged, body.file_name or fetched.file_name, media_type,
+            body.document_id, body.options, identity,
+        )  # fmt: skip
+    except TimeoutError:
+        raise invalid(f"url: its server took more than {FETCH_SECONDS:g} s") from None
+    except BaseException:
+        await objects.delete([key])
+        raise
 
 
 def media_type_of(value: str | None) -> str | None:
