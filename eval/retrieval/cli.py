@@ -16,7 +16,7 @@ from eval.retrieval.config import MODES, ConfigError, EvalConfig, load_config
 from eval.retrieval.measure import Measured, Run, measure
 from eval.retrieval.model import Mode
 from eval.retrieval.quality import write_quality
-from eval.retrieval.report import summarise
+from eval.retrieval.report import case_lines, summarise
 from eval.retrieval.services import IngestFailed
 from eval.retrieval.summary import rounded
 from libs.contracts.trace.redaction import Redaction
@@ -61,6 +61,8 @@ def main(arguments: Sequence[str]) -> int:
     passed = _gate(config, measured, summary) if options.gate else True
     target = run.folder / "eval_summary.json"
     target.write_text(json.dumps(rounded(summary), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    lines = "".join(json.dumps(rounded(line)) + "\n" for line in case_lines(measured))
+    (run.folder / "cases.jsonl").write_text(lines, "utf-8")
     print(f"written: {target}")
     if options.write_baseline:
         baseline.store(baseline.path_of(config.name), measured, summary)

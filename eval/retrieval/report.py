@@ -100,3 +100,26 @@ def _corpus(one: Measured) -> dict[str, Any]:
         "cases": len(one.chosen.cases),
         "ingest_seconds": one.corpus.seconds,
     }
+
+
+def case_lines(measured: Sequence[Measured]) -> list[dict[str, Any]]:
+    """A line for each answer, by which a figure is followed to the questions that make it: no
+    text, and of places only the ranks of those that are relevant."""
+    return [
+        {
+            "set": one.chosen.name,
+            "case": each.case.case_id,
+            "group": each.case.group,
+            "mode": mode,
+            "status": each.status,
+            "ranks": [
+                each.ranking.index(place) + 1 if place in each.ranking else None
+                for place in each.case.relevant
+            ],
+            "latency_ms": each.latency_ms,
+            "run_id": each.run_id,
+        }
+        for one in measured
+        for mode, answered in one.answered.items()
+        for each in answered
+    ]
