@@ -20,7 +20,7 @@ def build(service: Service) -> None:
     assert isinstance(settings, Settings)
     inbox = watched(open_objects(settings.resolved_inbox_url(), settings.objects_keys()), "inbox")
     deps = Deps(service.bus, stores, settings, inbox, checks=service.checks)
-    service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=2, advances=False)
+    service.hear(LEDGER, JobEvent, partial(handlers.on_event, deps), workers=8, advances=False)
     for _ in range(settings.intake_workers):
         service.subscribe(TAKE, partial(handlers.on_upload_event, deps))
     service.subscribe(PARK, partial(handlers.on_advisory, deps))

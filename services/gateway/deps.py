@@ -9,6 +9,7 @@ from libs.runtime.bus import Bus
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.probes import Check
 from libs.runtime.stores import Stores
+from services.gateway.news import News
 from services.gateway.secret import install_secret
 from services.gateway.settings import Settings
 
@@ -16,7 +17,7 @@ from services.gateway.settings import Settings
 @dataclass(frozen=True)
 class Deps:
     """`inbox` holds what upstream systems drop; `clock` tells the time in UTC; `checks` are
-    the conditions of readiness by name."""
+    the conditions of readiness by name; `news` wakes those who watch a job."""
 
     bus: Bus
     stores: Stores
@@ -24,6 +25,7 @@ class Deps:
     inbox: ObjectStore
     clock: Callable[[], datetime] = now
     checks: Mapping[str, Check] = field(default_factory=dict)
+    news: News = field(default_factory=News)
 
     def upload_secret(self) -> bytes:
         """What upload links are signed with: a setting, or a file of this install."""

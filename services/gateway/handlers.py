@@ -22,8 +22,12 @@ async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
     if entry is None:
         return
     jobs = deps.stores.catalog.jobs
-    job = await jobs.record(entry) or await jobs.get(None, entry.job_id)
-    if job is not None and entry.state in TERMINAL and job.state == entry.state:
+    recorded = await jobs.record(entry)
+    deps.news.tell(entry.job_id)
+    if entry.state not in TERMINAL:
+        return
+    job = recorded or await jobs.get(None, entry.job_id)
+    if job is not None and job.state == entry.state:
         outcome = outcome_of(job)
         if outcome is not None:
             await announce_outcome(deps, outcome)

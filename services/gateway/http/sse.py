@@ -5,7 +5,6 @@ without a gap. An unnumbered `job` event shows the whole job at the start, after
 change and last of all, when it has ended.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 
@@ -32,23 +31,24 @@ async def event_stream(deps: Deps, job: JobRecord, after: int) -> AsyncIterator[
     jobs = deps.stores.catalog.jobs
     shown = None
     spoken = time.monotonic()
-    while True:
-        current = await jobs.get(job.namespace, job.job_id)
-        if current is None:
-            return
-        if current != shown:
-            for line in await jobs.history(job.job_id, after):
-                after = line.sequence
-                yield _line(line)
-            shown = current
-            spoken = time.monotonic()
-            yield _event("job", job_view(current).model_dump_json().encode())
-        if current.state in TERMINAL:
-            return
-        if time.monotonic() - spoken >= HEARTBEAT_SECONDS:
-            spoken = time.monotonic()
-            yield b": waiting\n\n"
-        await asyncio.sleep(POLL_SECONDS)
+    with deps.news.watch(job.job_id) as watch:
+        while True:
+            current = await jobs.get(job.namespace, job.job_id)
+            if current is None:
+                return
+            if current != shown:
+                for line in await jobs.history(job.job_id, after):
+                    after = line.sequence
+                    yield _line(line)
+                shown = current
+                spoken = time.monotonic()
+                yield _event("job", job_view(current).model_dump_json().encode())
+            if current.state in TERMINAL:
+                return
+            if time.monotonic() - spoken >= HEARTBEAT_SECONDS:
+                spoken = time.monotonic()
+                yield b": waiting\n\n"
+            await watch.wait(POLL_SECONDS)
 
 
 def _line(line: JobEventRecord) -> bytes:

@@ -141,6 +141,21 @@ async def test_history_streams_until_the_end_and_resumes_without_a_gap(world: Wo
     assert done.status_code == 204
 
 
+async def test_who_watches_hears_at_once_of_what_is_recorded_here(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.gateway.http.sse.POLL_SECONDS", 3600.0)
+    job_id = await send(world)
+    async with world.client(role="reader") as client:
+        reading = asyncio.create_task(client.get(f"{JOBS}/{job_id}/events"))
+        while not world.deps.news.watched(job_id):
+            await asyncio.sleep(0)
+        await publish(world, job_id)
+        whole = await asyncio.wait_for(reading, 5)
+    assert orjson.loads(parsed(whole.text)[-1]["data"])["state"] == "published"
+    assert not world.deps.news.watched(job_id)
+
+
 async def test_a_waiting_job_is_cancelled_at_once(world: World) -> None:
     await send(world, b"one")
     job_id = await send(world, b"two")

@@ -29,6 +29,7 @@ from libs.runtime.catalog.sql.schema import (
     same_document,
     task_failure,
 )
+from libs.runtime.gathering import Gathering
 
 _STANDING = (
     select(
@@ -160,11 +161,16 @@ def _failure(connection: Connection, task: str, kind: str) -> int:
     return int(counted.scalar_one())
 
 
+def _record(connection: Connection, entries: list[LedgerEntry]) -> list[JobRecord | None]:
+    return [job_ledger.record(connection, entry) for entry in entries]
+
+
 class SqlJobs:
     """The `JobStore` of a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._recording = Gathering(self._record)
 
     async def admit(self, admission: Admission) -> Admitted:
         """See the port."""
@@ -216,8 +222,11 @@ class SqlJobs:
         return await self._database.read(_select_jobs, namespace, state, before, limit)
 
     async def record(self, entry: LedgerEntry) -> JobRecord | None:
-        """See the port."""
-        return await self._database.write(job_ledger.record, entry)
+        """See the port; entries that wait are written in one transaction."""
+        return await self._recording(entry)
+
+    async def _record(self, entries: list[LedgerEntry]) -> list[JobRecord | None]:
+        return await self._database.write(_record, entries)
 
     async def history(self, job_id: str, after: int = 0) -> list[JobEventRecord]:
         """See the port."""

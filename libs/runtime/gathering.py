@@ -1,0 +1,54 @@
+"""Calls that come while one is at work go together in the next: a group commit."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+MOST = 64
+
+
+class Gathering(Generic[A, R]):
+    """Hands `work` all items that wait, at most `MOST`, in their order of arrival, and each
+    caller the result of its own.
+
+    When `work` fails over several items it is given each alone, so that one fails alone. A
+    caller that is cancelled leaves its item with those that it goes with.
+    """
+
+    def __init__(self, work: Callable[[list[A]], Awaitable[list[R]]]) -> None:
+        self._work = work
+        self._waiting: list[tuple[A, asyncio.Future[R]]] = []
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, item: A) -> R:
+        """The result of `work` for this item."""
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await future
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                group, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                await self._settle(group)
+        finally:
+            self._running = None
+
+    async def _settle(self, group: list[tuple[A, "asyncio.Future[R]"]]) -> None:
+        try:
+            results = await self._work([item for item, _ in group])
+        except Exception as error:
+            if len(group) > 1:
+                for one in group:
+                    await self._settle([one])
+            elif not group[0][1].done():
+                group[0][1].set_exception(error)
+            return
+        for (_, future), result in zip(group, results, strict=True):
+            if not future.done():
+                future.set_result(result)

@@ -1,0 +1,47 @@
+import asyncio
+
+import pytest
+
+from libs.runtime.gathering import MOST, Gathering
+
+
+class Work:
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.go = asyncio.Event()
+
+    async def __call__(self, items: list[int]) -> list[int]:
+        self.groups.append(items)
+        await self.go.wait()
+        if 13 in items:
+            raise ValueError("13")
+        return [10 * item for item in items]
+
+
+async def test_what_comes_meanwhile_goes_together_next() -> None:
+    work = Work()
+    gathering = Gathering(work)
+    first = asyncio.create_task(gathering(0))
+    while not work.groups:
+        await asyncio.sleep(0)
+    numbers = range(100, 99 + 2 * MOST)
+    later = [asyncio.create_task(gathering(number)) for number in numbers]
+    await asyncio.sleep(0)
+    work.go.set()
+    assert await first == 0
+    assert await asyncio.gather(*later) == [10 * number for number in numbers]
+    assert [len(group) for group in work.groups] == [1, MOST, MOST - 1]
+    assert await gathering(7) == 70
+
+
+async def test_one_fails_alone_and_one_that_is_cancelled_takes_nobody_along() -> None:
+    work = Work()
+    gathering = Gathering(work)
+    tasks = [asyncio.create_task(gathering(number)) for number in (1, 12, 13, 14)]
+    while not work.groups:
+        await asyncio.sleep(0)
+    tasks[1].cancel()
+    work.go.set()
+    with pytest.raises(ValueError, match="13"):
+        await tasks[2]
+    assert (await tasks[0], await tasks[3]) == (10, 140)
