@@ -163,8 +163,8 @@ def running_stack(**environment: str) -> Iterator[Stack]:
     """A fresh stack, ended and removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="groundwire-", dir=fast_folder()) as folder:
         stack = Stack(Path(folder), free_port(), environment)
-        stack.start()
         try:
+            stack.start()
             yield stack
         finally:
             if stack.process is not None and stack.process.poll() is None:
