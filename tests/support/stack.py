@@ -15,11 +15,12 @@ from typing import Any
 
 import httpx
 
+from deploy.local.process import end_with_parent
 from tests.support.nats import free_port
 
 KEY = "gw_" + "0123456789abcdef" * 2
 NAMESPACE = "default"
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 STOP_SECONDS = 10.0
 TERMINAL = {"published", "failed", "cancelled", "superseded"}
 
@@ -28,6 +29,11 @@ def fast_folder() -> Path | None:
     """Memory-backed storage where there is some: syncing to disk is slow on shared machines."""
     shm = Path("/dev/shm")
     return shm if shm.is_dir() and os.access(shm, os.W_OK) else None
+
+
+def _end_with_tests() -> None:
+    """A run of tests that is killed leaves no stack behind."""
+    end_with_parent(signal.SIGTERM)
 
 
 @dataclass
@@ -68,7 +74,7 @@ class Stack:
         command = [sys.executable, "-m", "libs.client.cli.app", "up"]
         self.process = subprocess.Popen(
             command, env=environment, stdout=(self.data / "up.log").open("ab"),
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=_end_with_tests,
         )  # fmt: skip
         deadline = time.monotonic() + START_SECONDS
         while not self.ready():
