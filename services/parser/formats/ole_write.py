@@ -14,7 +14,7 @@ MINI = 64
 CUTOFF = 4096
 MAX_SECTORS = 109 * SECTOR // 4 - 109
 _FREE, _END, _TABLE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
-_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _STORAGE, _STREAM, _ROOT = 1, 2, 5
 
 Path = tuple[str, ...]
@@ -124,7 +124,7 @@ def _assembled(
     places = [used + i if i < tables else _FREE for i in range(109)]
     header = struct.pack(
         "<8s16sHHHHH6sIIIIIIIIII",
-        _MAGIC, b"", 0x3E, 4, 0xFFFE, 12, 6, b"", 0, tables, folder_start, 0, CUTOFF,
+        MAGIC, b"", 0x3E, 4, 0xFFFE, 12, 6, b"", 0, tables, folder_start, 0, CUTOFF,
         mini_start, minis, _END, 0, places[0],
     ) + struct.pack("<108I", *places[1:])  # fmt: skip
     body = b"".join(data for _, data in chains)

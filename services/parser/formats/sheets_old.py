@@ -3,6 +3,7 @@
 An XLS workbook's own records add its number formats and what is drawn, commented and printed.
 """
 
+import io
 import re
 import zipfile
 import zlib
@@ -12,7 +13,9 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.ole_write import CUTOFF, MAGIC, write_ole
 from services.parser.formats.sheets_biff import BiffSheet, read_biff
+from services.parser.formats.sheets_biff_text import ole_stream
 from services.parser.formats.sheets_format import plain
 from services.parser.formats.sheets_tables import Sheet, edge_text, text_of
 
@@ -26,8 +29,9 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
     import python_calamine as calamine
 
     _check_extent(path)
+    sound = _sound(path)
     try:
-        book = calamine.CalamineWorkbook.from_path(path)
+        book = calamine.CalamineWorkbook.from_object(sound)
     except calamine.PasswordError as problem:
         raise DocumentFault(
             Code.ENCRYPTED, "the workbook is protected by a password; upload it without protection"
@@ -61,6 +65,23 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
         yield sheet
 
 
+def _sound(path: Path) -> Path | io.BytesIO:
+    """The file as calamine can bear it: an XLS workbook's records in a new compound file.
+
+    calamine follows the sectors of a damaged compound file in circles until memory is used up,
+    which aborts the process. `DocumentFault` where the file holds no workbook.
+    """
+    with path.open("rb") as source:
+        if source.read(len(MAGIC)) != MAGIC:
+            return path
+    for name in ("Workbook", "Book"):
+        if records := ole_stream(path, name):
+            # calamine wants a short stream in such a file, and misreads longer ones of that kind
+            long = records.ljust(CUTOFF, b"\0")
+            return io.BytesIO(write_ole({(name,): long, ("Short",): b"\0"}))
+    raise DocumentFault(Code.UNREADABLE, "the workbook is damaged; open and save it again")
+
+
 def _check_extent(path: Path) -> None:
     """Raise `DocumentFault(TOO_LARGE)` for a sheet of XLSX whose cells lie too far apart.
 
@@ -83,7 +104,8 @@ def _worksheets(path: Path) -> Iterator[bytes]:
     """The XML of each sheet of an XLSX workbook, as far as it can be read."""
     if not zipfile.is_zipfile(path):
         return
-    with suppress(zipfile.BadZipFile, zlib.error, OSError), zipfile.ZipFile(path) as archive:
+    damaged = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
+    with suppress(*damaged), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             if name.startswith("xl/worksheets/") and name.endswith(".xml"):
                 yield archive.read(name)

@@ -1,5 +1,9 @@
 import struct
 
+import pytest
+
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.ole_write import write_ole
 from tests.support.parsing import parse_bytes
 from tests.support.xls import chart, label, number, record, text, text_object, workbook
 
@@ -66,3 +70,28 @@ def test_records_that_lie_about_their_size_lose_only_themselves():
 def test_a_date_in_the_style_of_the_reader_is_written_year_first_whatever_the_file_spells():
     whole = workbook([("S", 0, number(0, 0, 1, 39208))], [], (14,), {14: "m/d/yyyy"})
     assert parse_bytes(whole, "xls").texts("paragraph") == ["2007-05-06"]
+
+
+def _foxes(rows: int) -> bytes:
+    cells = b"".join(label(row, column, f"Fuchs {row}") for row in range(rows) for column in (0, 1))
+    return workbook([("Blatt", 0, cells)], [])
+
+
+@pytest.mark.parametrize("rows", [3, 60, 3000])
+def test_workbooks_of_every_size_are_read(rows: int) -> None:
+    cells = [cell for row in parse_bytes(_foxes(rows), "xls").rows for cell in row.cells]
+    assert {cell.text for cell in cells} == {f"Fuchs {row}" for row in range(rows)}
+
+
+def test_a_workbook_whose_sectors_run_in_circles_is_read_as_far_as_its_sizes_say() -> None:
+    whole = _foxes(3000)
+    table = struct.unpack("<1024I", whole[-4096:])
+    circles = [at if entry == 0xFFFFFFFE else entry for at, entry in enumerate(table)]
+    damaged = whole[:-4096] + struct.pack("<1024I", *circles)
+    assert parse_bytes(damaged, "xls").rows == parse_bytes(whole, "xls").rows
+
+
+def test_a_workbook_without_its_records_is_damaged() -> None:
+    with pytest.raises(DocumentFault) as caught:
+        parse_bytes(write_ole({("Other",): b"words"}), "xls")
+    assert caught.value.code is Code.UNREADABLE
