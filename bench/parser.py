@@ -17,7 +17,7 @@ from libs.runtime.sandbox.usage import PAGE, tree
 from libs.runtime.work import Work
 from services.parser.attempts import join_shards, make_sandbox, parse_shard
 from services.parser.child import ROWS
-from services.parser.formats.pdf_read import WINDOW, read_window
+from services.parser.formats.pdf_read import READING, WINDOW
 from services.parser.settings import Settings
 from services.profiler.profile import profile_file
 from tests.support.documents import MARKDOWN
@@ -103,10 +103,11 @@ async def _parsed(
 def _raw_seconds(path: Path, pages: int) -> float:
     """Seconds of the library calls alone: liteparse's reading, PDFium's text of each page."""
     import pypdfium2
+    from liteparse import LiteParse
 
     started = time.perf_counter()
     for first in range(1, pages + 1, WINDOW):
-        read_window(path, f"{first}-{min(first + WINDOW - 1, pages)}")
+        LiteParse(**READING, target_pages=f"{first}-{min(first + WINDOW - 1, pages)}").parse(path)
     document = pypdfium2.PdfDocument(path)  # type: ignore[no-untyped-call]
     for page in document:
         page.get_textpage().get_text_range()

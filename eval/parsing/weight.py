@@ -11,10 +11,16 @@ _WEIGHT = re.compile(r"[-,]?(?:extra|semi|demi|ultra)?(?:bold|black|heavy|medium
 
 @contextmanager
 def hidden_weight() -> Iterator[None]:
-    """Every text item of liteparse is of regular weight, in its font's name as well."""
+    """Every text item of liteparse is of regular weight, in its font's name as well, and so is
+    every font to our own reader."""
     from liteparse import LiteParse
 
-    original = LiteParse.parse
+    from services.parser.formats import pdf_read
+
+    original, is_bold = LiteParse.parse, pdf_read.is_bold
+
+    def regular(weight: int | None, font: str | None) -> bool:
+        return is_bold(REGULAR, plain_name(font))
 
     def parse(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, *args, **kwargs)
@@ -27,10 +33,12 @@ def hidden_weight() -> Iterator[None]:
         return result
 
     LiteParse.parse = parse
+    pdf_read.is_bold = regular  # type: ignore[assignment]
     try:
         yield
     finally:
         LiteParse.parse = original
+        pdf_read.is_bold = is_bold
 
 
 def plain_name(name: str | None) -> str | None:

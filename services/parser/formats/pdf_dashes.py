@@ -5,30 +5,26 @@ all its twins on the page are spelt alike, so a wrong dash is never made up.
 """
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from liteparse.types import ParsedPage
+from collections.abc import Sequence
+from typing import Any
 
 _HYPHENS = str.maketrans("–—―‒−‐", "------")
 _DASH = re.compile("[–—―‒−‐]")
 
 
-def restore_dashes(document: Any, pages: Iterable["ParsedPage"]) -> None:
-    """Put the dashes of the pages' words right in place; those of a file that PDFium refuses,
-    None, stay as they are."""
-    if document is None:
-        return
+def dashes_of(document: Any, page: int, texts: Sequence[str]) -> dict[str, str]:
+    """How words of a page (from 1), whose texts have hyphens only, are spelt with a dash.
+
+    Empty for a file or a page that PDFium refuses.
+    """
+    if document is None or not any("-" in text for text in texts):
+        return {}
     import pypdfium2
 
-    for page in pages:
-        if any("-" in item.text for item in page.text_items):
-            try:
-                text = document[page.page_num - 1].get_textpage().get_text_range()
-            except (pypdfium2.PdfiumError, IndexError):
-                continue
-            _restore(page, spellings(text))
+    try:
+        return spellings(document[page - 1].get_textpage().get_text_range())
+    except (pypdfium2.PdfiumError, IndexError):
+        return {}
 
 
 def spellings(text: str) -> dict[str, str]:
@@ -48,13 +44,3 @@ def respell(text: str, known: dict[str, str]) -> str:
     if "-" not in text:
         return text
     return " ".join(known.get(word, word) for word in text.split(" "))
-
-
-def _restore(page: "ParsedPage", known: dict[str, str]) -> None:
-    if not known:
-        return
-    for item in page.text_items:
-        if "-" in item.text:
-            item.text = respell(item.text, known)
-            for word in item.words:
-                word.text = respell(word.text, known)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from libs.contracts.artefacts.rows import TableCell
+from services.parser.formats.pdf_dashes import respell
 from services.parser.formats.rows import clean
 
 _LIGATURES = str.maketrans(
@@ -74,22 +75,25 @@ class WordBox(Protocol):
 class Segment(Area):
     """Words that stand side by side in one font; `em` is the font's size in points.
 
-    `word_boxes` stay as they were read: only what lies in tables is ever taken apart.
+    `word_boxes` stay as they were read: only what lies in tables is ever taken apart, and then
+    spelt as `spelling` has it (see `pdf_dashes`).
     """
 
     text: str = ""
     em: float = 10.0
     bold: bool = False
     word_boxes: Sequence[WordBox] = ()
+    spelling: dict[str, str] | None = None
 
     def words(self) -> list[Word]:
         """The words with their boxes; the whole segment where the reader knows no words."""
         if not self.word_boxes:
             return [Word(self.x0, self.y0, self.x1, self.y1, self.text)]
+        known = self.spelling or {}
         return [
             Word(w.x, w.y, w.x + w.width, w.y + w.height, text)
             for w in self.word_boxes
-            if (text := plain_text(w.text))
+            if (text := plain_text(respell(w.text, known)))
         ]
 
 

@@ -1,19 +1,31 @@
 """PDF pages read by liteparse; everything it may do beyond reading (OCR, downloads) is off."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.pdf_dashes import restore_dashes
+from services.parser.formats.pdf_dashes import dashes_of, respell
 from services.parser.formats.pdf_encoding import is_garbled
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
 from services.parser.formats.rows import clean, one_line
 
-if TYPE_CHECKING:
-    from liteparse.types import ParsedPage, ParseResult, TextItem
-
+READING: dict[str, Any] = {
+    "ocr_enabled": False,
+    "quiet": True,
+    "num_workers": 1,
+    "continue_on_page_error": True,
+    "extract_text_metadata": True,
+    "extract_vector_graphics": True,
+    "extract_images": True,
+    "extract_annotations": True,
+    "extract_form_fields": True,
+    "emit_word_boxes": True,
+    "keep_headers_footers": True,
+}
+"""Options of liteparse under which pages are read."""
 FIRST_WINDOW, WINDOW = 25, 100
 """Most pages read at once, the first time in a file of unknown length, and later; every reading
 opens the whole file anew. Progress follows each."""
@@ -50,15 +62,13 @@ def read_pages(
         result = read_window(path, f"{start}-{stop}")
         reached = min(end or result.total_pages, result.total_pages)
         window = _window(size, result.total_pages)
-        restore_dashes(document, result.pages)
-        images: dict[int, list[Any]] = {}
-        for image in result.images:
-            images.setdefault(image.page, []).append(image)
-        turns = {p.page_num: turn for p in result.pages if (turn := _turn(p))}
+        read = [(page, page.text_items) for page in result.pages]
+        turns = {page.page_num: turn for page, items in read if (turn := _turn(items))}
         turned = {p.number: p for p in _turned(path, turns, document)}
-        for page in result.pages:
-            upright = turned.get(page.page_num)
-            yield upright or _page(page, images.get(page.page_num, []))
+        images = _by_page(result)
+        for page, items in read:
+            number = page.page_num
+            yield turned.get(number) or _page(page, items, images.get(number, []), document)
         start = stop + 1
 
 
@@ -67,11 +77,19 @@ def _window(size: int, pages: int) -> int:
     return max(10, min(WINDOW, WINDOW_BYTES * pages // max(size, 1)))
 
 
-def _turn(page: "ParsedPage") -> int:
-    """The degrees by which most of the page's text is turned: 90, 180, 270, or 0."""
+def _by_page(result: Any) -> dict[int, list[Any]]:
+    images: dict[int, list[Any]] = {}
+    for image in result.images:
+        images.setdefault(image.page, []).append(image)
+    return images
+
+
+def _turn(items: Sequence[Any]) -> int:
+    """The degrees by which most of a page's text is turned: 90, 180, 270, or 0."""
     letters: dict[int, int] = {}
-    for item in page.text_items:
-        turn = round(item.rotation / 90) * 90 % 360
+    for item in items:
+        rotation = item.rotation
+        turn = round(rotation / 90) * 90 % 360 if rotation else 0
         letters[turn] = letters.get(turn, 0) + len(item.text)
     most = max(letters, key=lambda turn: letters[turn], default=0)
     return most if letters.get(most, 0) >= max(TURNED, 0.6 * sum(letters.values())) else 0
@@ -84,36 +102,26 @@ def _turned(path: Path, turns: dict[int, int], document: Any) -> Iterator[Page]:
     result = read_window(
         path, ",".join(map(str, turns)), page_orientation_corrections=[*turns.items()]
     )
-    restore_dashes(document, result.pages)
+    images = _by_page(result)
     for page in result.pages:
-        images = [i for i in result.images if i.page == page.page_num]
-        upright = _page(page, images)
-        upright.turn = turns[page.page_num]
+        number = page.page_num
+        upright = _page(page, page.text_items, images.get(number, []), document)
+        upright.turn = turns[number]
         yield upright
 
 
-def read_window(path: Path, pages: str, **more: Any) -> "ParseResult":
-    """What liteparse reads of the pages (`first-last`, or numbers); raises as `read_pages`."""
-    from liteparse import LiteParse, ParseError
+def read_window(path: Path, pages: str, **more: Any) -> Any:
+    """What liteparse reads of the pages (`first-last`, or numbers); raises as `read_pages`.
 
-    reader = LiteParse(
-        ocr_enabled=False,
-        quiet=True,
-        num_workers=1,
-        target_pages=pages,
-        continue_on_page_error=True,
-        extract_text_metadata=True,
-        extract_vector_graphics=True,
-        extract_images=True,
-        extract_annotations=True,
-        extract_form_fields=True,
-        emit_word_boxes=True,
-        keep_headers_footers=True,
-        **more,
-    )
+    The result is that of the library's binding, whose values are made when they are asked for:
+    `LiteParse.parse` gives an equal one, each of its values copied, which takes a fifth longer.
+    """
+    from liteparse._liteparse import LiteParse
+
+    reader = LiteParse(**READING, target_pages=pages, **more)
     try:
-        result: ParseResult = reader.parse(str(path))
-    except ParseError as problem:
+        return reader.parse(str(path.absolute()))
+    except Exception as problem:  # the binding has no closed set of its own
         if _ENCRYPTED.search(str(problem)):
             raise DocumentFault(
                 Code.ENCRYPTED, "the PDF is protected by a password; upload it without protection"
@@ -121,51 +129,65 @@ def read_window(path: Path, pages: str, **more: Any) -> "ParseResult":
         raise DocumentFault(
             Code.UNREADABLE, "the PDF is damaged or not a PDF; repair or export it again"
         ) from problem
-    return result
 
 
-def _page(page: "ParsedPage", images: list[Any]) -> Page:
+def _page(page: Any, items: Sequence[Any], images: list[Any], document: Any) -> Page:
     visible: list[Segment] = []
     hidden: list[Segment] = []
     sideways: list[Segment] = []
-    dark = _dark_shapes(page)
-    for item in page.text_items:
-        segments = list(_segments(item))
-        if _is_hidden(item, page, dark, bool(images)):
+    number, width, height = page.page_num, page.width, page.height
+    graphics = page.vector_graphics
+    dark = _dark_shapes(graphics)
+    texts = [item.text for item in items]
+    known = dashes_of(document, number, texts)
+    for item, text in zip(items, texts, strict=True):
+        segments = _segments(item, respell(text, known) if known else text, known)
+        rotation = item.rotation
+        if not segments:
+            continue
+        if _is_hidden(item, width, height, dark, bool(images)):
             hidden += segments
-        elif min(abs(item.rotation) % 180, 180 - abs(item.rotation) % 180) > 30:
+        elif rotation and min(abs(rotation) % 180, 180 - abs(rotation) % 180) > 30:
             sideways += segments
         else:
             visible += segments
-    horizontal, vertical = _rulings(page)
+    horizontal, vertical = _rulings(graphics)
     pictures, small = _pictures(page, images)
+    annotations = page.annotations or ()
     return Page(
-        number=page.page_num,
-        width=page.width,
-        height=page.height,
+        number=number,
+        width=width,
+        height=height,
         segments=visible,
         hidden=hidden,
         sideways=sideways,
         horizontal=horizontal,
         vertical=vertical,
         pictures=pictures,
-        notes=list(_notes(page)),
-        garbled=is_garbled("\n".join(item.text for item in page.text_items)),
+        notes=list(_notes(annotations, page.form_fields or ())),
+        garbled=is_garbled("\n".join(texts)),
         small_pictures=small,
-        has_files=any(a.subtype.lower() == "fileattachment" for a in page.annotations or ()),
+        has_files=any(a.subtype.lower() == "fileattachment" for a in annotations),
     )
 
 
-def _segments(item: "TextItem") -> Iterator[Segment]:
-    """The item, cut where the gap between two words is wide."""
-    text = plain_text(item.text)
+@lru_cache(4096)
+def is_bold(weight: int | None, font: str | None) -> bool:
+    """Whether a font of this weight and name is bold."""
+    return (weight or 400) >= 600 or bool(_BOLD.search(font or ""))
+
+
+def _segments(item: Any, raw: str, known: dict[str, str]) -> list[Segment]:
+    """The item of this text, cut where the gap between two words is wide."""
+    text = plain_text(raw)
     if not text:
-        return
-    em = item.font_height or item.font_size or item.height * 0.8
-    if em < 2 < item.height:
-        em = item.height * 0.8
-    bold = (item.font_weight or 400) >= 600 or bool(_BOLD.search(item.font_name or ""))
-    x1, y1 = item.x + item.width, item.y + item.height
+        return []
+    x, y, height = item.x, item.y, item.height
+    em = item.font_height or item.font_size or height * 0.8
+    if em < 2 < height:
+        em = height * 0.8
+    bold = is_bold(item.font_weight, item.font_name)
+    x1, y1 = x + item.width, y + height
     words = item.words
     cuts = [
         i
@@ -173,22 +195,24 @@ def _segments(item: "TextItem") -> Iterator[Segment]:
         if words[i].x - words[i - 1].x - words[i - 1].width > CUT_GAP * em
     ]
     if not cuts:
-        yield Segment(item.x, item.y, x1, y1, text, em, bold, words)
-        return
+        return [Segment(x, y, x1, y1, text, em, bold, words, known)]
+    found = []
     for start, stop in zip([0, *cuts], [*cuts, len(words)], strict=True):
         run = words[start:stop]
-        joined = " ".join(plain_text(w.text) for w in run).strip()
+        joined = " ".join(plain_text(respell(w.text, known)) for w in run).strip()
         if joined:
             end = run[-1].x + run[-1].width
-            yield Segment(run[0].x, item.y, end, y1, joined, em, bold, run)
+            found.append(Segment(run[0].x, y, end, y1, joined, em, bold, run, known))
+    return found
 
 
-def _is_hidden(item: "TextItem", page: "ParsedPage", dark: list[Area], has_images: bool) -> bool:
+def _is_hidden(item: Any, width: float, height: float, dark: list[Area], has_images: bool) -> bool:
     """Off the page, of no size, transparent, or white where nothing dark lies below."""
-    x, y = item.x + item.width / 2, item.y + item.height / 2
-    if not (-2 <= x <= page.width + 2 and -2 <= y <= page.height + 2):
+    tall = item.height
+    x, y = item.x + item.width / 2, item.y + tall / 2
+    if not (-2 <= x <= width + 2 and -2 <= y <= height + 2):
         return True
-    if item.height < MIN_TEXT_HEIGHT:
+    if tall < MIN_TEXT_HEIGHT:
         return True
     color = (item.fill_color or "").lower()
     if len(color) != 8:
@@ -200,35 +224,34 @@ def _is_hidden(item: "TextItem", page: "ParsedPage", dark: list[Area], has_image
     return False
 
 
-def _dark_shapes(page: "ParsedPage") -> list[Area]:
-    if page.vector_graphics is None:
-        return []
+def _dark_shapes(graphics: Any) -> list[Area]:
     found = []
-    for shape in page.vector_graphics.shapes:
+    for shape in graphics.shapes if graphics else ():
         color = (shape.fill_color or "ffffffff").lower()
         if shape.fill and not color.endswith("ffffff") and not color.startswith("00"):
-            x, y, width, height = shape.bbox
-            if width > 4 and height > 4:
-                found.append(Area(x, y, x + width, y + height))
+            box = shape.bbox
+            if box.width > 4 and box.height > 4:
+                found.append(Area(box.x, box.y, box.x + box.width, box.y + box.height))
     return found
 
 
 def _rulings(
-    page: "ParsedPage",
+    graphics: Any,
 ) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
     """Axis-parallel lines as (start, end, position): along x at y, and along y at x."""
     horizontal, vertical = [], []
-    for line in page.vector_graphics.lines if page.vector_graphics else ():
-        if abs(line.y1 - line.y2) <= 2:
-            left, right = sorted((line.x1, line.x2))
-            horizontal.append((left, right, (line.y1 + line.y2) / 2))
-        elif abs(line.x1 - line.x2) <= 2:
-            top, bottom = sorted((line.y1, line.y2))
-            vertical.append((top, bottom, (line.x1 + line.x2) / 2))
+    for line in graphics.lines if graphics else ():
+        x1, y1, x2, y2 = line.x1, line.y1, line.x2, line.y2
+        if abs(y1 - y2) <= 2:
+            left, right = sorted((x1, x2))
+            horizontal.append((left, right, (y1 + y2) / 2))
+        elif abs(x1 - x2) <= 2:
+            top, bottom = sorted((y1, y2))
+            vertical.append((top, bottom, (x1 + x2) / 2))
     return horizontal, vertical
 
 
-def _pictures(page: "ParsedPage", images: list[Any]) -> tuple[list[Picture], int]:
+def _pictures(page: Any, images: list[Any]) -> tuple[list[Picture], int]:
     """Images worth keeping, and how many were too small: icons, bullets, rules."""
     kept: list[Picture] = []
     small = 0
@@ -245,17 +268,17 @@ def _pictures(page: "ParsedPage", images: list[Any]) -> tuple[list[Picture], int
     return kept, small
 
 
-def _notes(page: "ParsedPage") -> Iterator[str]:
+def _notes(annotations: Iterable[Any], fields: Iterable[Any]) -> Iterator[str]:
     """Comments on the page and the values of its form fields, as text."""
     seen = set()
-    for annotation in page.annotations or ():
+    for annotation in annotations:
         text = clean(annotation.contents or "")
         if text and annotation.subtype.lower() not in {"link", "widget"} and text not in seen:
             seen.add(text)
             author = one_line(annotation.title or "")
             yield f"[author: {author}]: {text}" if author else text
-    for form in page.form_fields or ():
+    for form in fields:
         value = clean(form.value or "")
         name = clean(form.alternate_name or form.name or "")
-        if value and form.type.lower() not in {"signature", "pushbutton"}:
+        if value and form.field_type.lower() not in {"signature", "pushbutton"}:
             yield f"{name}: {value}" if name else value
