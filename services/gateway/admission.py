@@ -31,7 +31,8 @@ log = logger("gateway.admission")
 
 @dataclass(frozen=True)
 class Arrival:
-    """A file whose bytes are staged, and what its sender said of it."""
+    """A file whose bytes are staged, and what its sender said of it. With `anew` a revision is
+    made even of what is unchanged, unless a job is at work on just that."""
 
     namespace: str
     staged: ObjectInfo
@@ -40,6 +41,7 @@ class Arrival:
     document_id: str | None = None
     options: IngestOptions = field(default_factory=IngestOptions)
     identity: str | None = None
+    anew: bool = False
 
 
 async def refuse_when_full(deps: Deps, namespace: str) -> None:
@@ -68,7 +70,7 @@ async def accept(deps: Deps, arrival: Arrival) -> Accepted:
         if known is not None:
             return await _replay(deps, arrival, known)
     same = await _unchanged(deps, arrival)
-    if same is not None:
+    if same is not None and not (arrival.anew and same.state == "published"):
         await deps.stores.objects.delete([arrival.staged.key])
         return _answer(same, "unchanged")
     admitted = await jobs.admit(

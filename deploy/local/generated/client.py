@@ -16,7 +16,7 @@ _CHANGES = (
     (r"\bawait ", ""),
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\bAsync(Iterator|Generator|BaseTransport)\b", r"\1"),
-    (r"\bAsync(Client|Fetching|Reading)\b", r"\1"),
+    (r"\bAsync(Client|Fetching|Operating|Reading)\b", r"\1"),
     (r"\baclosing\b", "closing"),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
     (r"\ba(close|read|iter_lines)\(", r"\1("),

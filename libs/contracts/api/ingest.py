@@ -65,3 +65,9 @@ class IngestOptions(Request):
     metadata: DocumentMetadata = Field(default_factory=DocumentMetadata)
     engine: Engine | None = Field(default=None, max_length=32)
     wait_for_dense: bool = False
+
+
+class Reprocess(Request):
+    """How a document is made again: by another engine, or as before."""
+
+    engine: Engine | None = Field(default=None, max_length=32)

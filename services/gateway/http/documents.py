@@ -13,7 +13,7 @@ from libs.contracts.api.documents import (
     Page,
     RevisionView,
 )
-from libs.contracts.api.ingest import DocumentMetadata
+from libs.contracts.api.ingest import DocumentMetadata, Reprocess
 from libs.contracts.faults import CallerFault, Code
 from libs.contracts.tokens import Collection
 from libs.runtime.catalog.documents import DocumentRecord
@@ -36,6 +36,7 @@ from services.gateway.http.params import (
 from services.gateway.http.receive import arrival_of
 from services.gateway.http.views import document_view, revision_view
 from services.gateway.links import erasure_path
+from services.gateway.reprocess import reprocess
 
 router = APIRouter(prefix="/v1/namespaces/{ns}", tags=["documents"], route_class=GuardedRoute)
 HIDDEN = frozenset({"erasing", "erased"})
@@ -161,6 +162,20 @@ async def activate(
         )
     await write_document_file(deps.stores.catalog, deps.stores.objects, ns, document_id)
     return reply(await _view(deps, await visible(deps, ns, document_id)))
+
+
+@router.post(
+    "/documents/{document_id}/reprocess",
+    status_code=202,
+    response_model=Accepted,
+    openapi_extra=needs("operator"),
+)
+async def reprocess_document(
+    ns: Namespaced, document_id: Id, deps: DepsDep, wanted: Reprocess | None = None
+) -> Response:
+    """Make the document again from its kept source, as a new revision."""
+    document = await visible(deps, ns, document_id)
+    return reply(await reprocess(deps, document, wanted.engine if wanted else None), 202)
 
 
 @router.delete(
