@@ -24,7 +24,7 @@ class Servers:
     """Servers by name over one folder; tests keep apart by the names of what they store."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._running: dict[str, Running] = {}
 
     def __getitem__(self, name: str) -> Running:
@@ -39,7 +39,7 @@ class Servers:
         if missing := server.missing():
             pytest.fail("; ".join(missing))
         server.provision(cache_folder())
-        self._running[name] = server.start(cache_folder(), self._folder / name)
+        self._running[name] = server.start(cache_folder(), self.folder / name)
         return self._running[name]
 
     def stop(self) -> None:

@@ -48,7 +48,7 @@ class OpenSearchWriter:
                 return
             indices = self._client.indices
             with faults(self._address):
-                if not await indices.exists_alias(name=alias):
+                if not await indices.exists_alias(name=alias, request_timeout=WRITE_SECONDS):
                     # another process may be faster: then this one is refused
                     await indices.create(
                         index=f"{alias}-{version}",
@@ -56,7 +56,7 @@ class OpenSearchWriter:
                         ignore=400,
                         request_timeout=WRITE_SECONDS,
                     )
-                if not await indices.exists_alias(name=alias):
+                if not await indices.exists_alias(name=alias, request_timeout=WRITE_SECONDS):
                     raise RuntimeError(f"{self._address} did not make the index {alias}-{version}")
                 await self._client.cluster.health(
                     index=alias, wait_for_status="yellow", request_timeout=WRITE_SECONDS
