@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from libs.runtime.flights import Flights
-from libs.runtime.index.port import SearchIndex
+from libs.runtime.index.port import LexicalQuery, SearchIndex
+from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.port import Embedder
 from services.retriever.channels import CHANNELS, Ask, Found, Key, Weighed, search_channels
 from services.retriever.deadline import Deadline
@@ -83,9 +84,10 @@ class Bases:
 
         async def search() -> Basis:
             found = await search_channels(
-                self._index, self._embedder, ask, corpus, _weighed(self._settings), depth, limit
-            )
-            return Basis(found, self._fuse(found, corpus))
+                self._index, self._embedder, ask, corpus, weighed(self._settings, ask.words),
+                depth, limit,
+            )  # fmt: skip
+            return Basis(found, self._fuse(found, corpus, ask.words))
 
         basis, own = await self._flights.join(place, search)
         if not own and basis.found.unfinished:
@@ -94,7 +96,7 @@ class Bases:
             self._kept.put(place, basis)
         return basis
 
-    def _fuse(self, found: Found, corpus: Corpus) -> dict[Key, Fused]:
+    def _fuse(self, found: Found, corpus: Corpus, words: LexicalQuery) -> dict[Key, Fused]:
         """One score a chunk from the lists of the channels, by the settings' mix."""
         s = self._settings
         lists = {name: found.lists.get(name, []) for name in ("path", "content", "term")}
@@ -106,7 +108,7 @@ class Bases:
             dense,
             share=s.retriever_mix_dense,
             covered={key: key[0] in corpus.dense for key in found.chunk_ids},
-            extra={name: (lists[name], weight) for name, weight in _mix_weights(s).items()},
+            extra={name: (lists[name], weight) for name, weight in _mix_weights(s, words).items()},
         )
 
 
@@ -118,14 +120,23 @@ def _rank_weights(settings: Settings) -> dict[str, float]:
     }
 
 
-def _mix_weights(settings: Settings) -> dict[str, float]:
-    """Of the channels beside the convex mix of content and dense."""
-    return {"path": settings.retriever_mix_path, "term": settings.retriever_mix_term}
+def _mix_weights(settings: Settings, words: LexicalQuery) -> dict[str, float]:
+    """Of the channels beside the convex mix of content and dense.
+
+    Substrings count where a term is of several tokens: a phrase, a code, a word of a script
+    without spaces. A single token the content channel finds by itself, and what the term
+    channel adds to it are parts of other words (`art` in `party`).
+    """
+    more = any(len(tokenize(term)) > 1 for term in words.terms)
+    return {
+        "path": settings.retriever_mix_path,
+        "term": settings.retriever_mix_term if more else 0.0,
+    }
 
 
-def _weighed(settings: Settings) -> Weighed:
-    """A channel without weight is not searched."""
-    ranks, mix = _rank_weights(settings), {"content": 1.0, **_mix_weights(settings)}
+def weighed(settings: Settings, words: LexicalQuery) -> Weighed:
+    """The channels that count for a query; one without weight is not searched."""
+    ranks, mix = _rank_weights(settings), {"content": 1.0, **_mix_weights(settings, words)}
     dense = settings.retriever_mix_dense > 0
     return Weighed(
         frozenset(name for name in CHANNELS if dense and mix[name] > 0),
