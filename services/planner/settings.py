@@ -20,6 +20,12 @@ class Settings(Shared):
     planner_analysis: bool = Field(
         default=True, description="let what a query states filter and rank its results"
     )
+    context_resolution_threshold: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="least confidence at which a follow-up is resolved instead of asked back",
+    )
     planner_taxonomy: Path | None = Field(
         default=None, description="file of domains and document types in place of the packaged one"
     )

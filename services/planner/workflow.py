@@ -24,19 +24,44 @@ from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.flights import Flights
 from libs.runtime.gate import Gate
+from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
-from services.planner.agentic.mode import AgenticMode
+from services.planner.agentic.mode import AgenticMode, Answered
 from services.planner.analysis.rules import RulesAnalyzer
 from services.planner.asking import ask_in_time
-from services.planner.cache import AnswerCache, cache_key
+from services.planner.cache import AnswerCache, answer_cache, cache_key
+from services.planner.context import (
+    Context,
+    asked_back,
+    unclear_trace,
+    understood_in_context,
+)
+from services.planner.local import analyzer
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
+from services.planner.settings import Settings
 from services.planner.traces import cached_trace, classic_trace
 
 log = logger("planner")
 
 IN_HAND = 256
 """Queries that one planner has in hand; they mostly wait for the retriever, and hold memory."""
+
+
+def workflow_of(
+    bus: Bus, stores: Stores, settings: Settings, agentic: AgenticMode | None
+) -> "Workflow":
+    """The workflow as the settings want it."""
+    threshold = settings.context_resolution_threshold
+    return Workflow(
+        bus,
+        stores.catalog.documents,
+        answer_cache(bus) if settings.planner_cache else None,
+        f"1:{settings.embedder}:{threshold:g}",
+        agentic,
+        analyzer(settings.planner_taxonomy) if settings.planner_analysis else None,
+        threshold,
+    )
 
 
 @dataclass
@@ -52,6 +77,7 @@ class Workflow:
     fingerprint: str
     agentic: AgenticMode | None = None
     analyzer: RulesAnalyzer | None = None
+    context_threshold: float = 0.6
 
     def __post_init__(self) -> None:
         self._background: set[asyncio.Task[None]] = set()
@@ -76,22 +102,44 @@ class Workflow:
         version = await self.documents.corpus_version(query.namespace)
         understood = self.analyzer.fingerprint if self.analyzer else ""
         key = cache_key(query, version, f"{self.fingerprint}:{understood}")
+        context = understood_in_context(query, self.context_threshold)
+        if context.clarification is not None:
+            response = asked_back(query.request, context, version)
+            trace = unclear_trace(query.request, context, response)
+            self._record(query, response, [], trace, started)
+            return response
         cached = await self.cache.get(key) if self.cache else None
         if cached is None:
-            run = self._classic if query.request.mode == "classic" else self._plan
-            response, own = await self._flights.join(key, lambda: run(query, key, version, started))
+            response, own = await self._flights.join(
+                key, lambda: self._run(context, key, version, started)
+            )
             if own:
                 return response
             cached = response
         response = cached.model_copy(
             update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
         )
-        self._record(query, response, [], cached_trace(query.request, response), started)
+        trace = context.told(cached_trace(query.request, response))
+        self._record(query, response, [], trace, started)
         return response
 
-    async def _classic(
-        self, query: PlanQuery, key: str, version: int, started: float
+    async def _run(
+        self, context: Context, key: str, version: int, started: float
     ) -> SearchResponse:
+        """The answer to a question as its conversation resolves it: in the documents that are
+        spoken of, and in all where those hold nothing."""
+        run = self._classic if context.query.request.mode == "classic" else self._plan
+        done = await run(context.query, version, started)
+        if context.narrowed and done.response.status == "abstained":
+            context = context.widened()
+            done = await run(context.query, version, started)
+        response = context.marked(done.response)
+        if self.cache and done.whole and response.corpus_version == version:
+            self._later(self.cache.put(key, response))
+        self._record(context.query, response, done.steps, context.told(done.trace), started)
+        return response
+
+    async def _classic(self, query: PlanQuery, version: int, started: float) -> Answered:
         request = query.request
         began = time.perf_counter()
         analysis = self.analyzer.acting(request.query) if self.analyzer else None
@@ -118,20 +166,11 @@ class Workflow:
                 latency_ms=round(1000 * (retrieved - started), 3),
             )
         ]
-        if self.cache and answer.corpus_version == version and not answer.unfinished:
-            self._later(self.cache.put(key, response))
-        self._record(query, response, steps, trace, started)
-        return response
+        return Answered(response, steps, trace, whole=not answer.unfinished)
 
-    async def _plan(
-        self, query: PlanQuery, key: str, version: int, started: float
-    ) -> SearchResponse:
+    async def _plan(self, query: PlanQuery, version: int, started: float) -> Answered:
         assert self.agentic is not None
-        done = await self.agentic.answer(query, version, started)
-        if self.cache and done.whole and done.response.corpus_version == version:
-            self._later(self.cache.put(key, done.response))
-        self._record(query, done.response, done.steps, done.trace, started)
-        return done.response
+        return await self.agentic.answer(query, version, started)
 
     async def _retrieve(
         self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float

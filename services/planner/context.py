@@ -1,0 +1,147 @@
+"""A query as its conversation resolves it, and how envelope and trace tell of it. Pure."""
+
+import time
+from dataclasses import dataclass, replace
+
+from libs.contracts.api.search import PlanQuery, Receipt, SearchRequest, SearchResponse
+from libs.contracts.tokens import new_id
+from libs.contracts.trace import Attempt, Planner, Trace
+from libs.contracts.trace.v1 import StageLatencies
+from libs.runtime.telemetry import trace_id
+from services.planner.conversation.resolve import Resolution, resolve
+from services.planner.traces import trace_of
+
+
+@dataclass(frozen=True)
+class Context:
+    """`query` asks the resolved question; `narrowed` says that it is kept to the documents the
+    conversation is about, `before` holds the attempt that found nothing in them."""
+
+    query: PlanQuery
+    resolution: Resolution
+    resolve_ms: float
+    narrowed: bool = False
+    before: Attempt | None = None
+
+    @property
+    def clarification(self) -> str | None:
+        """What to ask back, None where the question is clear."""
+        return self.resolution.clarification
+
+    def widened(self) -> "Context":
+        """The same question asked of all documents."""
+        filters = self.query.request.filters.model_copy(update={"document_ids": []})
+        attempt = Attempt(
+            stage="strict",
+            top_k=self.query.request.top_k,
+            verified=False,
+            verification_reasons=["nothing_in_active_documents"],
+            metadata_doc_ids=self.resolution.document_ids,
+        )
+        query = _asking(self.query, self.query.request.query, filters=filters)
+        return replace(self, query=query, narrowed=False, before=attempt)
+
+    def marked(self, response: SearchResponse) -> SearchResponse:
+        """The envelope, which says when the conversation was needed."""
+        if not self.resolution.follow_up or response.query_type != "single_doc":
+            return response
+        return response.model_copy(update={"query_type": "follow_up"})
+
+    def told(self, trace: Trace) -> Trace:
+        """The trace with what was made of the question, and every attempt."""
+        planner = trace.planner
+        latencies = planner.stage_latencies_ms.model_copy(
+            update={"context_resolution_ms": self.resolve_ms}
+        )
+        changes: dict[str, object] = {"stage_latencies_ms": latencies}
+        if self.resolution.follow_up and planner.query_type == "single_doc":
+            changes["query_type"] = "follow_up"
+        if self.narrowed:
+            changes |= self._selected(planner.attempts)
+        if self.before is not None:
+            again = [a.model_copy(update={"stage": "relaxed"}) for a in planner.attempts]
+            changes |= {
+                "attempts": [self.before, *again],
+                "selected_stage": "relaxed",
+                "metadata_first": True,
+                "metadata_candidate_count": len(self.resolution.document_ids),
+            }
+        schema = trace.answer_schema
+        if "query_type" in changes:
+            schema = schema.model_copy(update={"query_type": changes["query_type"]})
+        return trace.model_copy(
+            update={
+                "query_rewrite": self.resolution.rewrite,
+                "planner": planner.model_copy(update=changes),
+                "answer_schema": schema,
+            }
+        )
+
+    def _selected(self, attempts: list[Attempt]) -> dict[str, object]:
+        documents = self.resolution.document_ids
+        return {
+            "metadata_first": True,
+            "metadata_candidate_count": len(documents),
+            "metadata_selected_doc_ids": documents,
+            "attempts": [a.model_copy(update={"metadata_doc_ids": documents}) for a in attempts],
+        }
+
+
+def understood_in_context(query: PlanQuery, threshold: float) -> Context:
+    """The query resolved against its conversation; below `threshold` it is to be asked back.
+
+    The documents of the conversation narrow the search only where the request names none.
+    """
+    started = time.perf_counter()
+    resolution = resolve(query.request, threshold)
+    taken = round(1000 * (time.perf_counter() - started), 3)
+    filters = query.request.filters
+    narrowed = bool(resolution.document_ids and not filters.document_ids)
+    if resolution.clarification is not None or not resolution.follow_up:
+        return Context(query, resolution, taken)
+    if narrowed:
+        filters = filters.model_copy(update={"document_ids": resolution.document_ids})
+    asked = _asking(query, resolution.query, filters=filters)
+    return Context(asked, resolution, taken, narrowed)
+
+
+def asked_back(request: SearchRequest, context: Context, version: int) -> SearchResponse:
+    """The envelope that asks instead of guessing: no evidence, nothing spent."""
+    return SearchResponse(
+        status="clarification_required",
+        status_reason=context.resolution.rewrite.reason,
+        query_type="follow_up",
+        clarification=context.clarification,
+        evidence_text="",
+        run_id=new_id("run"),
+        trace_id=trace_id(),
+        corpus_version=version,
+        evidence=[],
+        budget=Receipt(
+            limit=request.budget.model_dump(),
+            spent={"milliseconds": 0, "tokens": 0},
+            stop_reason="clarification",
+        ),
+    )
+
+
+def unclear_trace(request: SearchRequest, context: Context, response: SearchResponse) -> Trace:
+    """The record of a question that was asked back."""
+    planner = Planner(
+        query_type="follow_up",
+        pipeline=request.mode,
+        strategy="clarification",
+        stage_sequence=["context_resolution"],
+        selected_stage="none",
+        selected_top_k=request.top_k,
+        retrieval_budget=request.budget.model_dump(),
+        stage_latencies_ms=StageLatencies(),
+        attempts=[],
+        readable_summary="Nothing was searched: it is not clear what the question is about.",
+    )
+    return context.told(trace_of(request, response, planner))
+
+
+def _asking(query: PlanQuery, text: str, **changes: object) -> PlanQuery:
+    request = query.request.model_copy(update={"query": text, **changes})
+    return query.model_copy(update={"request": request})
