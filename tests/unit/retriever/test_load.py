@@ -85,7 +85,7 @@ def retriever(stores: Stores, **settings: Any) -> Retriever:
     )  # fmt: skip
 
 
-def asks(query: str = "q", **fields: Any) -> RetrieveQuery:
+def asks(query: str = "q-1", **fields: Any) -> RetrieveQuery:
     return RetrieveQuery(namespace="acme", query=query, **{"top_k": 5, **fields})
 
 
@@ -122,7 +122,7 @@ async def test_where_the_model_is_away_the_channels_that_count_without_it_answer
 async def test_a_search_and_the_probe_of_its_question_ask_the_channels_once(later: bool) -> None:
     stores = Stores()
     searching = retriever(stores)
-    probe = ProbeQuery(namespace="acme", question="q")
+    probe = ProbeQuery(namespace="acme", question="q-1")
     if later:
         await searching.retrieve(asks())
         answer = await Prober(searching).probe(probe)
