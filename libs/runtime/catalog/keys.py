@@ -31,6 +31,15 @@ class KeyStore(Protocol):
         """All, by name."""
         ...
 
+    async def pause(self, namespace: str, paused: bool) -> bool:
+        """Hold the namespace's waiting jobs back, or let them go on; what runs is not
+        touched. False when there is no such namespace; again changes nothing."""
+        ...
+
+    async def paused(self) -> dict[str, datetime]:
+        """Paused namespaces, and since when."""
+        ...
+
     async def add(self, record: KeyRecord) -> None:
         """Store a key; its namespace is made when absent. The same `key_id` again with the
         same hash is not an error, so the local key survives a restart."""

@@ -194,6 +194,18 @@ class JobAdmissionSuite:
         released = await catalog.jobs.release(10, 10)
         assert not {one.job_id for one in found} & {one.job_id for one in released}
 
+    async def test_a_paused_namespace_is_not_released_and_holds_up_nobody(
+        self, catalog: Catalog
+    ) -> None:
+        held = await ready(catalog)
+        other = await ready(catalog, namespace=OTHER)
+        await catalog.keys.pause(NS, paused=True)
+        assert [one.job_id for one in await catalog.jobs.release(2, 10)] == [other.job_id]
+        assert await catalog.jobs.release(2, 10) == []
+        assert await catalog.jobs.count(NS, "waiting") == 1
+        await catalog.keys.pause(NS, paused=False)
+        assert [one.job_id for one in await catalog.jobs.release(2, 10)] == [held.job_id]
+
     async def test_release_is_bounded_by_namespace_and_takes_the_oldest(
         self, catalog: Catalog
     ) -> None:

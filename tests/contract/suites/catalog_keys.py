@@ -27,6 +27,19 @@ def key(key_id: str = "key-1", secret: str = "hash-1", **changes: Any) -> KeyRec
 class KeyStoreSuite:
     """The MUSTs of `libs/runtime/catalog/keys.py`."""
 
+    async def test_a_namespace_is_paused_and_goes_on(self, catalog: Catalog) -> None:
+        for name in (NS, OTHER):
+            await catalog.keys.create_namespace(name)
+        assert await catalog.keys.paused() == {}
+        assert await catalog.keys.pause(NS, paused=True)
+        first = await catalog.keys.paused()
+        assert set(first) == {NS}
+        assert await catalog.keys.pause(NS, paused=True)
+        assert await catalog.keys.paused() == first
+        assert await catalog.keys.pause(NS, paused=False)
+        assert await catalog.keys.paused() == {}
+        assert not await catalog.keys.pause("nobody", paused=True)
+
     async def test_a_namespace_is_made_once(self, catalog: Catalog) -> None:
         assert await catalog.keys.create_namespace(OTHER)
         assert await catalog.keys.create_namespace(NS)

@@ -5,10 +5,10 @@ from sqlalchemy import Connection, and_, bindparam, exists, func, select, update
 from libs.contracts.events.base import now
 from libs.runtime.catalog.jobs import JobRecord
 from libs.runtime.catalog.sql.records import job_record
-from libs.runtime.catalog.sql.schema import job
+from libs.runtime.catalog.sql.schema import job, namespace
 
-READY = and_(job.c.state == "waiting", job.c.source.is_not(None))
-
+_PAUSED = select(namespace.c.name).where(namespace.c.paused_at.is_not(None))
+READY = and_(job.c.state == "waiting", job.c.source.is_not(None), job.c.namespace.not_in(_PAUSED))
 
 _WAITS = select(exists().where(READY))
 _HEADS = (

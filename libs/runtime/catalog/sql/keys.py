@@ -1,8 +1,9 @@
 """Namespaces and API keys in SQL."""
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from libs.contracts.events.base import now
 from libs.contracts.faults import CallerFault, Code
@@ -39,6 +40,19 @@ def _record(row: Row[Any]) -> KeyRecord:
 
 def _list_namespaces(connection: Connection) -> list[str]:
     return list(connection.execute(select(namespace.c.name).order_by(namespace.c.name)).scalars())
+
+
+def _pause(connection: Connection, name: str, paused: bool) -> bool:
+    since = func.coalesce(namespace.c.paused_at, now()) if paused else None
+    changed = connection.execute(
+        update(namespace).where(namespace.c.name == name).values(paused_at=since)
+    )
+    return changed.rowcount == 1
+
+
+def _paused(connection: Connection) -> dict[str, datetime]:
+    held = select(namespace.c.name, namespace.c.paused_at).where(namespace.c.paused_at.is_not(None))
+    return {row.name: row.paused_at for row in connection.execute(held.order_by(namespace.c.name))}
 
 
 def _add_key(connection: Connection, record: KeyRecord) -> None:
@@ -96,6 +110,14 @@ class SqlKeys:
     async def list_namespaces(self) -> list[str]:
         """See the port."""
         return await self._database.read(_list_namespaces)
+
+    async def pause(self, namespace: str, paused: bool) -> bool:
+        """See the port."""
+        return await self._database.write(_pause, namespace, paused)
+
+    async def paused(self) -> dict[str, datetime]:
+        """See the port."""
+        return await self._database.read(_paused)
 
     async def add(self, record: KeyRecord) -> None:
         """See the port; another key's id or secret raises `CallerFault(CONFLICT, 409)`."""

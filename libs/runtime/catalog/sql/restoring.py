@@ -11,6 +11,7 @@ from libs.contracts.events.base import now
 from libs.runtime.catalog.corpus import RevisionFacts
 from libs.runtime.catalog.sql import flips
 from libs.runtime.catalog.sql.database import upsert
+from libs.runtime.catalog.sql.keys import ensure_namespace
 from libs.runtime.catalog.sql.records import dump, dump_model, dump_refs
 from libs.runtime.catalog.sql.schema import (
     active,
@@ -28,7 +29,7 @@ _HIDDEN = ("erasing", "erased")
 
 def restore(connection: Connection, file: DocumentFile) -> dict[int, int] | None:
     """See `CorpusStore.restore`."""
-    make_namespace(connection, file.namespace)
+    ensure_namespace(connection, file.namespace)
     this = of_document(document, file.namespace, file.document_id)
     row = connection.execute(select(document).where(this)).first()
     if row is None:
@@ -49,12 +50,6 @@ def _lives_again(row: Row[Any], file: DocumentFile) -> bool:
     """Whether the file is of the life after an erasure that has ended."""
     newest = max((one.revision for one in file.revisions), default=0)
     return bool(row.state == "erased" and newest > row.last_revision)
-
-
-def make_namespace(connection: Connection, name: str) -> None:
-    """Make a namespace that is absent."""
-    values = {"name": name, "corpus_version": 0, "created_at": now()}
-    connection.execute(upsert(namespace).on_conflict_do_nothing(), values)
 
 
 def _insert_document(connection: Connection, file: DocumentFile) -> None:
@@ -209,7 +204,7 @@ def hits(connection: Connection, name: str, rows: list[tuple[str, str, int]]) ->
 
 def erasures(connection: Connection, name: str, tombstones: list[Tombstone]) -> None:
     """See `CorpusStore.restore_erasures`."""
-    make_namespace(connection, name)
+    ensure_namespace(connection, name)
     for one in tombstones:
         receipt = one.receipt
         made = connection.execute(
@@ -251,7 +246,7 @@ def forget_dense(connection: Connection, name: str) -> None:
 
 def raise_version(connection: Connection, name: str, above: int) -> int:
     """See `CorpusStore.raise_version`."""
-    make_namespace(connection, name)
+    ensure_namespace(connection, name)
     connection.execute(
         update(namespace)
         .where(namespace.c.name == name, namespace.c.corpus_version < above)

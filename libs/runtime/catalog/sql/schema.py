@@ -44,6 +44,7 @@ namespace = Table(
     Column("name", String, primary_key=True),
     Column("corpus_version", Counter, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    Column("paused_at", UtcDateTime),
 )
 
 api_key = Table(

@@ -1,3 +1,3 @@
 """Alembic's environment of the catalog; `HEAD` is its newest revision."""
 
-HEAD = "0002"
+HEAD = "0003"
