@@ -53,13 +53,15 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
             source = book.get_sheet_by_index(at)
         except (calamine.CalamineError, ValueError):
             continue
+        # rows come from the top of the sheet, columns from the first that is filled
+        left = source.start[1] if source.start else 0
         for r, row in enumerate(source.iter_rows()):
-            for c, value in enumerate(row):
+            for c, value in enumerate(row, left):
                 text = value_text(value)
                 if text:
                     sheet.cells[(r, c)] = text
-        for (top, left), (bottom, right) in source.merged_cell_ranges or ():
-            sheet.merged.append((top, left, bottom, right))
+        for first, last in source.merged_cell_ranges or ():
+            sheet.merged.append((*first, *last))
         if own is not None:
             _add_records(sheet, own)
         yield sheet

@@ -95,3 +95,22 @@ def test_a_workbook_without_its_records_is_damaged() -> None:
     with pytest.raises(DocumentFault) as caught:
         parse_bytes(write_ole({("Other",): b"words"}), "xls")
     assert caught.value.code is Code.UNREADABLE
+
+
+@pytest.mark.parametrize("left", [0, 1, 5])
+def test_a_table_that_begins_further_right_keeps_each_value_once(left: int) -> None:
+    cells = label(2, left, "Year") + label(2, left + 1, "Foxes")
+    cells += number(3, left, 0, 2019) + number(3, left + 1, 0, 120)
+    table = parse_bytes(workbook([("Blatt", 0, cells)], []), "xls").only("table")
+    assert [(c.row, c.column, c.text) for c in table.cells] == [
+        (0, 0, "Year"), (0, 1, "Foxes"), (1, 0, "2019"), (1, 1, "120"),
+    ]  # fmt: skip
+
+
+def test_merged_cells_lie_where_the_values_are() -> None:
+    cells = label(0, 2, "Foxes") + label(1, 2, "red") + label(1, 3, "grey")
+    cells += record(0xE5, struct.pack("<HHHHH", 1, 0, 0, 2, 3))
+    table = parse_bytes(workbook([("Blatt", 0, cells)], []), "xls").only("table")
+    assert [(cell.text, cell.column_span) for cell in table.cells] == [
+        ("Foxes", 2), ("red", 1), ("grey", 1),
+    ]  # fmt: skip
