@@ -138,7 +138,7 @@ def _options(arguments: Sequence[str]) -> Options:
     parser.add_argument(
         "--modes", type=_modes, default=MODES, metavar="MODES", help=f"of {','.join(MODES)}"
     )
-    parser.add_argument("--limit", type=int, help="only the first so many cases of each set")
+    parser.add_argument("--limit", type=int, help="only so many cases of each set")
     return Options(**vars(parser.parse_args(arguments)))
 
 

@@ -11,7 +11,7 @@ from eval.retrieval.model import Case, EvalSet, Passage
 
 
 def load(settings: SetConfig, data: Path, beside: Path, limit: int | None) -> EvalSet | None:
-    """A set; None when it is not here. `limit` cuts it further."""
+    """A set; None when it is not here. `limit` cuts its cases further."""
     path = (beside if settings.kind == "cases" else data) / settings.path
     if not path.exists():
         return None
@@ -22,9 +22,14 @@ def load(settings: SetConfig, data: Path, beside: Path, limit: int | None) -> Ev
     else:
         found = load_cases(settings.name, path)
     most = min(n for n in (limit, settings.limit, len(found.cases)) if n is not None)
-    cases = found.cases[:most]
+    cases = spread(found.cases, most)
     passages = cut(found.passages, cases, settings.passages)
     return replace(found, cases=cases, passages=passages)
+
+
+def spread(cases: Sequence[Case], most: int) -> Sequence[Case]:
+    """So many cases, evenly over all of them: neighbours often ask about one text."""
+    return [cases[i * len(cases) // most] for i in range(most)]
 
 
 def cut(passages: Sequence[Passage], cases: Sequence[Case], most: int | None) -> Sequence[Passage]:

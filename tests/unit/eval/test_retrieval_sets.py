@@ -15,7 +15,7 @@ from eval.retrieval.model import Passage
 from eval.retrieval.packing import Part, apart, pack
 from eval.retrieval.peers import PEERS
 from eval.retrieval.services import passage_places, section_place
-from eval.retrieval.sets import cut, load
+from eval.retrieval.sets import cut, load, spread
 from libs.contracts.api.search import Evidence
 from libs.contracts.artefacts import Chunk
 from libs.contracts.artefacts.profile import PageRange, Profile
@@ -98,6 +98,11 @@ def test_a_set_is_cut_to_cases_and_what_answers_them(beir: Path) -> None:
     assert cut(found.passages, found.cases, None) == found.passages
     absent = SetConfig(name="s", kind="beir", path="nowhere")
     assert load(absent, beir.parent, beir, None) is None
+
+
+def test_fewer_cases_are_spread_over_all() -> None:
+    assert spread(list(range(10)), 3) == [0, 3, 6]  # type: ignore[arg-type]
+    assert spread(list(range(4)), 4) == [0, 1, 2, 3]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("path", sorted(EVAL.glob("*.yaml")), ids=lambda path: path.name)
