@@ -24,9 +24,9 @@ class SetConfig(Request):
     SQuAD and KorQuAD, each paragraph a passage), `cases` (YAML with documents beside it).
 
     `path` lies below the data folder, for `cases` beside the configuration. With `limit` only
-    so many cases are asked, spread evenly; with `passages` the corpus is cut to so many, those that answer
-    the cases among them. `top_k` counts pieces of evidence: of passages longer than a piece
-    several may come. `bars` are what is to be reached, by mode and metric.
+    so many cases are asked, spread evenly; with `passages` the corpus is cut to so many, those
+    that answer the cases among them. `top_k` counts pieces of evidence: of passages longer than
+    a piece several may come. `bars` are what is to be reached, by mode and metric.
     """
 
     name: Namespace
