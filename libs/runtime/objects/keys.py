@@ -36,7 +36,9 @@ def _refusal(key: str) -> str | None:
         return "is empty"
     if "\\" in key:
         return "holds a backslash"
-    if any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in key):
+    if not (key.isascii() and key.isprintable()) and any(
+        unicodedata.category(sign) in {"Cc", "Cs"} for sign in key
+    ):
         return "holds a control character or a lone surrogate"
     if len(key.encode()) > MAX_KEY_BYTES:
         return f"is longer than {MAX_KEY_BYTES} bytes"

@@ -14,6 +14,7 @@ import functools
 import hashlib
 import os
 import secrets
+import stat
 import threading
 import time
 import zlib
@@ -68,6 +69,10 @@ class Layout:
                     self._opened = self._open()
         return self._opened
 
+    @property
+    def _internals(self) -> str:
+        return f"{self.root}/{INTERNALS}"
+
     def _open(self) -> Path:
         for name in ("meta", "tmp", "locks"):
             (self._given / INTERNALS / name).mkdir(parents=True, exist_ok=True)
@@ -87,10 +92,10 @@ class Layout:
         check_key(key)
         if key.partition("/")[0] == INTERNALS:
             raise ValueError(f"not an object key: {INTERNALS!r} is the store's own folder")
-        path = self.root / key
-        if os.path.realpath(path) != str(path):
+        root = str(self.root)
+        if _over_link(root, key):
             raise ValueError("not an object key: a symbolic link lies on its way")
-        return path
+        return Path(f"{root}/{key}")
 
     def sidecar(self, key: str) -> Path:
         """The file of the sidecar of `key`.
@@ -98,11 +103,11 @@ class Layout:
         Flat, because folders are dear: making or removing one takes milliseconds on some
         disks. And a name that outlived its object would tell nothing.
         """
-        return self.root / INTERNALS / "meta" / hashlib.sha256(key.encode()).hexdigest()
+        return Path(f"{self._internals}/meta/{hashlib.sha256(key.encode()).hexdigest()}")
 
     def temporary(self) -> Path:
         """A fresh path for a file to be written and then renamed."""
-        return self.root / INTERNALS / "tmp" / secrets.token_hex(16)
+        return Path(self._internals, "tmp", secrets.token_hex(16))
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -119,8 +124,8 @@ class Layout:
 
         The lock ends with its holder, however that ends.
         """
-        name = f"{zlib.crc32(key.encode()) % _LOCKS:02x}"
-        lock = os.open(self.root / INTERNALS / "locks" / name, os.O_RDWR | os.O_CREAT, 0o666)
+        name = f"{self._internals}/locks/{zlib.crc32(key.encode()) % _LOCKS:02x}"
+        lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -165,6 +170,19 @@ class Layout:
             except OSError:
                 return
             folder = folder.parent
+
+
+def _over_link(root: str, key: str) -> bool:
+    """Whether any part of the way from the root is a symbolic link."""
+    at = root
+    for part in key.split("/"):
+        at = f"{at}/{part}"
+        try:
+            if stat.S_ISLNK(os.lstat(at).st_mode):
+                return True
+        except OSError:  # nothing lies there, so nothing below it
+            return False
+    return False
 
 
 def sync_folder(folder: Path) -> None:

@@ -7,7 +7,7 @@ the sidecar is not believed.
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -35,7 +35,18 @@ class Sidecar:
 
     def dump(self) -> bytes:
         """As stored."""
-        return json.dumps(asdict(self)).encode()
+        stamp = self.stamp
+        return json.dumps(
+            {
+                "stamp": {
+                    "inode": stamp.inode,
+                    "size": stamp.size,
+                    "mtime_ns": stamp.mtime_ns,
+                },
+                "sha256": self.sha256,
+                "media_type": self.media_type,
+            }
+        ).encode()
 
 
 def load_sidecar(path: Path) -> Sidecar | None:
