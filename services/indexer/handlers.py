@@ -12,8 +12,12 @@ from services.indexer.publish import publish
 
 
 async def on_chunked(deps: Deps, event: DocumentChunked, work: Work) -> None:
-    """Publish a revision: staged everywhere, proved, flipped to once."""
+    """Publish a revision: staged everywhere, proved, flipped to once, said to be there; the
+    document's file follows."""
     await deps.bus.announce(await publish(deps, event, work))
+    await write_document_file(
+        deps.stores.catalog, deps.stores.objects, event.namespace, event.document_id
+    )
 
 
 async def on_published(deps: Deps, event: DocumentPublished, work: Work) -> None:

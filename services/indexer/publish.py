@@ -19,7 +19,6 @@ from libs.contracts.faults import Code, StaleFault
 from libs.runtime.artefacts import load_chunks, load_json
 from libs.runtime.catalog.documents import Flip, RevisionRecord
 from libs.runtime.chunkfile import ChunkFile
-from libs.runtime.corpus import write_document_file
 from libs.runtime.graph.port import GraphNode
 from libs.runtime.index.port import Digest
 from libs.runtime.keys import revision_prefix
@@ -72,9 +71,6 @@ async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
             raise
         if outcome not in ("flipped", "already") and await _withdraw(deps, event, revision.revn):
             return _ended_without_flip(event, outcome)
-    await write_document_file(
-        deps.stores.catalog, deps.stores.objects, event.namespace, event.document_id
-    )
     return DocumentPublished(
         **_identity(event),
         chunk_count=event.chunk_count,
