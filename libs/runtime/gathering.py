@@ -11,33 +11,36 @@ MOST = 64
 
 
 class Gathering(Generic[A, R]):
-    """Hands `work` all items that wait, at most `MOST`, in their order of arrival, and each
+    """Hands `work` all items that wait, at most `most`, in their order of arrival, and each
     caller the result of its own.
 
     When `work` fails over several items it is given each alone, so that one fails alone. A
     caller that is cancelled leaves its item with those that it goes with.
     """
 
-    def __init__(self, work: Callable[[list[A]], Awaitable[list[R]]]) -> None:
+    def __init__(self, work: Callable[[list[A]], Awaitable[list[R]]], most: int = MOST) -> None:
         self._work = work
+        self._most = most
         self._waiting: list[tuple[A, asyncio.Future[R]]] = []
-        self._running: asyncio.Task[None] | None = None
+        self.running: asyncio.Task[None] | None = None
 
     async def __call__(self, item: A) -> R:
         """The result of `work` for this item."""
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if self._running is None:
-            self._running = asyncio.create_task(self._run())
+        if self.running is None:
+            self.running = asyncio.create_task(self._run())
         return await future
 
     async def _run(self) -> None:
         try:
             while self._waiting:
-                group, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                group, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 await self._settle(group)
         finally:
-            self._running = None
+            self.running = None
+            for _, future in self._waiting:
+                future.cancel()
 
     async def _settle(self, group: list[tuple[A, "asyncio.Future[R]"]]) -> None:
         try:
@@ -49,6 +52,10 @@ class Gathering(Generic[A, R]):
             elif not group[0][1].done():
                 group[0][1].set_exception(error)
             return
+        except BaseException:
+            for _, future in group:
+                future.cancel()
+            raise
         for (_, future), result in zip(group, results, strict=True):
             if not future.done():
                 future.set_result(result)

@@ -86,9 +86,8 @@ async def _vectors(
     missing.sort(key=lambda key: (len(texts[rows[key][0]][2]), key))
     for keys in slices(missing, size):
         work.check()
-        async with deps.embedding:
-            made = await embedder.embed_passages([texts[rows[key][0]][2] for key in keys])
-        for key, vector in zip(keys, np.asarray(made, np.float32), strict=True):
+        made = await deps.embed([texts[rows[key][0]][2] for key in keys])
+        for key, vector in zip(keys, made, strict=True):
             vectors[rows[key]] = vector
         fresh = {key: vectors[rows[key][0]].tobytes() for key in keys}
         await chunks.cache_vectors(namespace, embedder.model, fresh)

