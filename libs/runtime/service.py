@@ -23,12 +23,15 @@ from libs.runtime.bus import Bus
 from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
 from libs.runtime.probes import Check, HttpServer, http_server, probe_app
+from libs.runtime.readiness import require
 from libs.runtime.requests import answering
 from libs.runtime.routes import decode_event, durable_name, full, stream_name
 from libs.runtime.settings import Settings
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import configure_logging, configure_tracing, logger
 from libs.runtime.work import Work, WorkRegistry
+
+__all__ = ["Service", "require", "run"]
 
 E = TypeVar("E", bound=JobEvent)
 Q = TypeVar("Q", bound=BaseModel)
@@ -194,10 +197,8 @@ class Service:
                 await hook()
             await self._broker.start()
             port = 0
-            settings = self.settings
-            probes = (
-                probe_app(self.stage, self._checks), settings.probe_host, settings.probe_port
-            )  # fmt: skip
+            app = probe_app(self.stage, self._checks)
+            probes = (app, self.settings.probe_host, self.settings.probe_port)
             for app, host, wanted in (*self._apps, probes):
                 server, bound = http_server(app, host, wanted)
                 servers.append((server, asyncio.create_task(server.serve([bound]))))

@@ -6,7 +6,7 @@ from functools import partial
 from libs.contracts.events import DocumentParsed
 from libs.contracts.subjects import CHUNK, Stage
 from libs.runtime.inference.tokens import TokenCounter
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.chunker.handlers import Deps, on_parsed
 from services.chunker.settings import Settings
 
@@ -18,6 +18,7 @@ def build(service: Service) -> None:
     counter = TokenCounter(settings.models_dir())
     deps = Deps(service.bus, service.stores.objects, counter.count_many, settings.sizes())
     service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
+    require(service, "catalog", "objects")
     service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=settings.chunker_workers)
 
 

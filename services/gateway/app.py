@@ -5,7 +5,7 @@ from functools import partial
 from libs.contracts.events import JobEvent
 from libs.contracts.subjects import LEDGER, PARK, TAKE, Stage
 from libs.runtime.objects.factory import open_objects
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from libs.runtime.storecalls import watched
 from services.gateway import handlers
 from services.gateway.deps import Deps
@@ -26,7 +26,7 @@ def build(service: Service) -> None:
     service.subscribe(PARK, partial(handlers.on_advisory, deps))
     schedule(service, deps)
     service.on_stop(inbox.close)
-    service.on_ready("catalog", stores.catalog.ping)
+    require(service, "catalog", "objects")
     service.http(create_app(deps), settings.http_host, settings.http_port)
 
 

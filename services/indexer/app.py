@@ -5,7 +5,7 @@ from functools import partial
 from libs.contracts.events import DocumentChunked, DocumentPublished, ErasureRequested
 from libs.contracts.subjects import EMBED, ERASE, PUBLISH, Stage
 from libs.runtime.index.tokenizer import tokenize
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.indexer.deps import Deps
 from services.indexer.erase import sweep_again
 from services.indexer.following import LOOK_SECONDS, Following
@@ -28,7 +28,7 @@ def build(service: Service) -> None:
     service.hear(ERASE, ErasureRequested, partial(on_erasure_requested, deps), advances=False)
     service.every(SWEEP_SECONDS, partial(sweep_again, deps), "second sweep of erasures")
     service.every(LOOK_SECONDS, Following(deps).look, "corpus files")
-    service.on_ready("catalog", service.stores.catalog.ping)
+    require(service, "catalog", "objects", "index", "graph")
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from libs.contracts.api.reading import PictureQuery
 from libs.contracts.events import DocumentSharded, ShardsDone
 from libs.contracts.subjects import JOIN, PARSE, QUERY_PICTURE, Stage
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.parser.attempts import make_sandbox
 from services.parser.handlers import Deps, on_picture, on_shard, on_shards_done
 from services.parser.settings import Settings
@@ -23,6 +23,7 @@ def build(service: Service) -> None:
     service.on_start(sandbox.start)
     service.on_end(sandbox.close)
     service.on_ready("sandbox", sandbox.ready)
+    require(service, "catalog", "objects")
     service.hear(PARSE, DocumentSharded, partial(on_shard, deps), workers=settings.parser_slots)
     service.hear(JOIN, ShardsDone, partial(on_shards_done, deps), workers=settings.parser_slots)
     service.answer(QUERY_PICTURE, PictureQuery, partial(on_picture, deps), workers=64)

@@ -4,7 +4,7 @@ from functools import partial
 
 from libs.contracts.api.search import PlanQuery
 from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.planner.agentic.mode import agentic_mode
 from services.planner.handlers import on_plan, on_search_ran
 from services.planner.recorder import BATCH, Recorder
@@ -24,7 +24,7 @@ def build(service: Service) -> None:
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
     service.soon(agentic.warm_up, "load the tokeniser")
     service.on_stop(workflow.finish)
-    service.on_ready("catalog", stores.catalog.ping)
+    require(service, "catalog", "objects")
 
 
 def main() -> None:

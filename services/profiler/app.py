@@ -4,7 +4,7 @@ from functools import partial
 
 from libs.contracts.events import DocumentAccepted, ShardParsed
 from libs.contracts.subjects import PROFILE, RELEASE, Stage
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.profiler.handlers import Deps, on_accepted, on_shard_parsed
 from services.profiler.look import make_sandbox
 from services.profiler.settings import Settings
@@ -20,6 +20,7 @@ def build(service: Service) -> None:
     service.on_end(sandbox.close)
     service.on_ready("sandbox", sandbox.ready)
     slots = settings.profiler_slots
+    require(service, "catalog", "objects")
     service.hear(PROFILE, DocumentAccepted, partial(on_accepted, deps), workers=slots)
     service.hear(RELEASE, ShardParsed, partial(on_shard_parsed, deps), workers=2)
 

@@ -5,7 +5,7 @@ from functools import partial
 from libs.contracts.api.search import RetrieveQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
 from libs.contracts.subjects import QUERY_HYDRATE, QUERY_PROBE, QUERY_RETRIEVE, Stage
-from libs.runtime.service import Service, run
+from libs.runtime.service import Service, require, run
 from services.retriever.handlers import on_hydrate, on_probe, on_retrieve
 from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
@@ -26,7 +26,7 @@ def build(service: Service) -> None:
     service.answer(QUERY_PROBE, ProbeQuery, partial(on_probe, prober), workers=IN_HAND)
     service.answer(QUERY_HYDRATE, HydrateQuery, partial(on_hydrate, prober), workers=IN_HAND)
     service.soon(retriever.warm_up, "load the embedder")
-    service.on_ready("catalog", stores.catalog.ping)
+    require(service, "catalog", "index")
 
 
 def main() -> None:

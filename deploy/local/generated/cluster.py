@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from deploy.local.generated.environment import settings_of
 from libs.contracts.subjects import CONSUMERS, Stage
 from libs.runtime.routes import durable_name, stream_name
 
@@ -45,17 +46,18 @@ STORES: Mapping[Stage, Sequence[str]] = {
 """The stores that a service opens: its own, and of the pipeline the catalog, where failures
 are counted, and the objects, where long messages lie."""
 
-AT_ONCE: Mapping[Stage, int] = {
-    Stage.PROFILER: 2,
-    Stage.PARSER: 2,
-    Stage.CHUNKER: 2,
-    Stage.INDEXER: 4,
-}
-"""Messages of one durable that one pod works on at a time."""
+SLOTS = 2
+"""Children of a profiler or parser pod, as its Deployment sets it."""
 
 MOST_PODS = 16
 
 _HEAD = "# Written from the catalogue of the bus by `make fix`; change it there.\n"
+
+
+def at_once(stage: Stage) -> int:
+    """Messages of one durable that one pod of a pipeline stage works on at a time."""
+    field = settings_of(stage).model_fields.get(f"{stage}_workers")
+    return SLOTS if field is None else int(field.default)
 
 
 def talkers(server: str) -> list[str]:
@@ -130,7 +132,7 @@ def _triggers(stage: Stage) -> list[dict[str, Any]]:
                 "account": "$G",
                 "stream": stream_name(PREFIX, consumer.stream),
                 "consumer": durable_name(consumer),
-                "lagThreshold": str(2 * AT_ONCE[stage]),
+                "lagThreshold": str(2 * at_once(stage)),
             },
             "authenticationRef": {"name": "bus-monitor"},
         }

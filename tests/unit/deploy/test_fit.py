@@ -13,7 +13,7 @@ import yaml
 
 from deploy.local.commands import bootstrap
 from deploy.local.doctor import STORE_PORTS
-from deploy.local.generated.cluster import AT_ONCE, BOOTSTRAP, PIPELINE, STORES, talkers
+from deploy.local.generated.cluster import BOOTSTRAP, PIPELINE, STORES, at_once, talkers
 from deploy.local.generated.environment import settings_of
 from deploy.local.generated.licences import pins
 from deploy.local.generated.permissions import permissions
@@ -125,8 +125,10 @@ def test_a_pod_is_told_of_its_own_stores_alone(name: str) -> None:
 
 
 def store_uses(folder: Path) -> Iterator[str]:
-    """The names after `stores.` in a folder's modules, and their parts handed on by name."""
+    """The names after `stores.` in a folder's modules, but where any store may be asked."""
     for path in folder.rglob("*.py"):
+        if path.name == "readiness.py":
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name):
                 owner = node.value
@@ -141,6 +143,16 @@ def test_the_table_of_stores_is_what_the_code_opens(stage: Stage) -> None:
     if any(consumer.stage is stage for consumer in CONSUMERS if consumer.stream == "pipeline"):
         used |= set(store_uses(ROOT / "libs" / "runtime"))
     assert used == set(STORES[stage])
+
+
+@each_stage
+def test_a_service_is_ready_when_its_own_stores_answer(stage: Stage) -> None:
+    required = [
+        tuple(argument.value for argument in node.args[1:] if isinstance(argument, ast.Constant))
+        for node in ast.walk(ast.parse((ROOT / "services" / stage / "app.py").read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require"
+    ]
+    assert required == [tuple(STORES[stage])]
 
 
 @each_stage
@@ -239,7 +251,7 @@ def test_a_pod_works_on_as_many_messages_as_its_scaler_thinks(
 ) -> None:
     settings = settings_in_pod(stage, monkeypatch)
     fields = {"profiler": "profiler_slots", "parser": "parser_slots"}
-    assert getattr(settings, fields.get(stage, f"{stage}_workers")) == AT_ONCE[stage]
+    assert getattr(settings, fields.get(stage, f"{stage}_workers")) == at_once(stage)
 
 
 def megabytes(text: str) -> int:
@@ -252,7 +264,7 @@ def test_the_children_of_a_pod_fit_in_its_memory(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings_in_pod(stage, monkeypatch)
-    most = AT_ONCE[stage] * settings.limits().memory_mb
+    most = at_once(stage) * settings.limits().memory_mb
     limit = container_of(deployment(stage))["resources"]["limits"]["memory"]
     assert megabytes(limit) >= most + 256
 
