@@ -20,6 +20,8 @@ PARSE = "services.parser.child:parse"
 JOIN = "services.parser.child:join"
 ROWS = "rows.jsonl.zst"
 PROGRESS_ROWS = 2_000
+HELD = 50_000
+"""Rows and cells up to which the join reads a document once, and holds it."""
 YOUNG_OBJECTS = 50_000
 """New objects from which a child looks for circles among them: nearly all that it makes is rows
 and words, which hold none, and all of it ends with the attempt."""
@@ -113,13 +115,19 @@ def _join(
 ) -> tuple[int, set[str], list[Finding]]:
     """Write the joined rows; their count, the assets they refer to, and all findings."""
     survey = Survey(profile)
+    held: list[Row] | None = []
+    size = 0
     for row in _told(rows(), attempt):
         survey.see(row)
+        if held is not None:
+            held.append(row)
+            size += 1 + len(row.cells)
+            held = held if size <= HELD else None
     plan = survey.settle()
     kept: set[str] = set()
 
     def noted() -> Iterator[Row]:
-        for row in _told(plan.apply(rows()), attempt):
+        for row in _told(plan.apply(rows() if held is None else held), attempt):
             if row.asset is not None:
                 kept.add(row.asset)
             yield row

@@ -58,7 +58,7 @@ class Edges:
         Numbers count as equal, but for captions and numbered headings; the second row of an
         edge counts only behind the first. An image that repeats so is a page header too.
         """
-        pages = set(self._tops) | {p for seen in self._images.values() for p in seen}
+        pages = _Pages(set(self._tops) | {p for seen in self._images.values() for p in seen})
         found: dict[int, Edge] = {}
         edges: list[tuple[Edge, dict[int, list[Line]]]] = [
             ("page_header", self._tops),
@@ -72,18 +72,35 @@ class Edges:
                         break
                     found.setdefault(line.index, edge)
         for seen in self._images.values():
-            if _repeats(set(seen), pages):
+            if pages.mostly(set(seen)):
                 found.update({index: "page_header" for index in seen.values()})  # noqa: C420
         return found
 
 
-def _repeated(by_page: dict[int, list[Line]], pages: set[int]) -> set[int]:
+class _Pages:
+    """The pages of a document that hold anything, counted once."""
+
+    def __init__(self, numbers: set[int]) -> None:
+        odd = sum(p % 2 for p in numbers)
+        self._counts = {None: len(numbers), 0: len(numbers) - odd, 1: odd}
+
+    def mostly(self, on: set[int]) -> bool:
+        """Whether `on` are more than half of all pages, or of the odd or the even ones."""
+        odd = sum(p % 2 for p in on)
+        hits = {None: len(on), 0: len(on) - odd, 1: odd}
+        return any(
+            hits[parity] >= MIN_PAGES and hits[parity] * 2 > count
+            for parity, count in self._counts.items()
+        )
+
+
+def _repeated(by_page: dict[int, list[Line]], pages: _Pages) -> set[int]:
     """The rows at one edge whose words stand in the same place of enough pages."""
     found: set[int] = set()
     for lines in _by_text(by_page).values():
         place = statistics.median(line.top or 0.0 for line in lines)
         same = [x for x in lines if abs((x.top or 0.0) - place) <= SAME_PLACE]
-        if _repeats({x.page for x in same if x.page is not None}, pages):
+        if pages.mostly({x.page for x in same if x.page is not None}):
             found |= {x.index for x in same}
     return found
 
@@ -96,12 +113,3 @@ def _by_text(by_page: dict[int, list[Line]]) -> dict[str, list[Line]]:
             if not own and len(line.text) <= SHORT:
                 groups[_NUMBER.sub("#", " ".join(line.text.split()))].append(line)
     return groups
-
-
-def _repeats(on: set[int], pages: set[int]) -> bool:
-    for parity in (None, 0, 1):
-        counted = {p for p in pages if parity is None or p % 2 == parity}
-        hits = on & counted
-        if len(hits) >= MIN_PAGES and len(hits) * 2 > len(counted):
-            return True
-    return False

@@ -41,7 +41,7 @@ class Plan:
     def apply(self, rows: Iterable[Row]) -> Iterator[Row]:
         """The joined rows; `order` counts from 0 over what is left."""
         for order, row in enumerate(join_tables(self._kept(rows), self.tables)):
-            yield row.model_copy(update={"order": order})
+            yield row if row.order == order else row.model_copy(update={"order": order})
 
     def _kept(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
         """The rows that are left, as they will be, by their index; -1 for new ones."""

@@ -143,7 +143,7 @@ def _parted_line(page: Page) -> set[int]:
     if right - left < PARTED * em:
         return set()
     bottom = max(s.y1 for s in banded)
-    below = [s for s in page.segments if s.y0 > bottom - em / 2 and s not in banded]
+    below = [s for s in _others(page, banded) if s.y0 > bottom - em / 2]
     first = min((s.y0 for s in below), default=bottom)
     if first - bottom < GAP * em or any(top < bottom for top, _, _ in page.vertical):
         return set()
@@ -155,7 +155,7 @@ def _heads_columns(page: Page, line: Sequence[Segment]) -> bool:
     _, right = _widest_gap(line)
     em = max(s.em for s in line)
     bottom = max(s.y1 for s in line)
-    below = [s for s in page.segments if s.y0 > bottom - em / 2 and s not in line]
+    below = [s for s in _others(page, line) if s.y0 > bottom - em / 2]
     first = min((s.y0 for s in below), default=bottom)
     inner, outer = _widest_gap([s for s in below if s.y0 < first + em / 2])
     return outer - inner >= GUTTER * em and abs(outer - right) <= em
@@ -186,8 +186,14 @@ def _ends_in_page(line: Sequence[Segment]) -> bool:
 def _set_apart(page: Page, line: Sequence[Segment], top: bool) -> bool:
     """Whether white space lies between the line and the text below (above) it."""
     edge = line[0]
-    space = (s.y0 - edge.y1 if top else edge.y0 - s.y1 for s in page.segments if s not in line)
+    space = (s.y0 - edge.y1 if top else edge.y0 - s.y1 for s in _others(page, line))
     return min(space, default=edge.em) >= GAP * edge.em
+
+
+def _others(page: Page, line: Sequence[Segment]) -> list[Segment]:
+    """The page's segments that are none of the line's."""
+    own = {id(s) for s in line}
+    return [s for s in page.segments if id(s) not in own]
 
 
 def _runs(pages: Sequence[Page]) -> set[int]:
