@@ -11,7 +11,7 @@ from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_from_data_uri
 from services.parser.formats.numbering import heading_number
 from services.parser.formats.office_pptx import SlideExtras
-from services.parser.formats.office_text import joined, unstyled_headings
+from services.parser.formats.office_text import joined, ticked, unstyled_headings
 from services.parser.formats.rows import Rows, clean, one_line
 
 if TYPE_CHECKING:
@@ -181,9 +181,7 @@ class OfficeWalker:
         return ""
 
     def _text(self, kind: RowKind, item: Any, text: str, **fields: Any) -> None:
-        label = str(getattr(item.label, "value", item.label))
-        if label.startswith("checkbox"):
-            text = ("☑ " if label == "checkbox_selected" else "☐ ") + text
+        text = ticked(item, text)
         if self.slides and not self.slide_open and text.strip() and kind != "note":
             self._open_slide(None, item)
         formatting = getattr(item, "formatting", None)

@@ -21,7 +21,7 @@ def joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
         if kind == "TableItem":
             piece = " ".join(c.text for c in node.data.table_cells if c.text)
         else:
-            piece = getattr(node, "text", "") or ""
+            piece = ticked(node, getattr(node, "text", "") or "")
             if kind == "ListItem" and piece:
                 piece = f"{node.marker or '•'} {piece}"
             inner = joined(document, node, " " if kind == "InlineGroup" else separator)
@@ -33,6 +33,15 @@ def joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
         )
         text += piece if tight or not text else separator + piece
     return text
+
+
+def ticked(item: Any, text: str) -> str:
+    """The text behind its box, where it has one to tick."""
+    label = getattr(item, "label", "")
+    label = str(getattr(label, "value", label))
+    if not label.startswith("checkbox"):
+        return text
+    return f"{'☑' if label == 'checkbox_selected' else '☐'} {text}"
 
 
 def unstyled_headings(rows: Rows) -> None:

@@ -370,3 +370,27 @@ def test_odp_one_section_a_slide():
         (2, "Closing"),
     ]
     assert [r.text for r in parsed.rows if r.kind != "heading"] == ["point", "thanks"]
+
+
+def _box(words: str, *, ticked: bool):
+    """A paragraph of a box to tick and words behind it."""
+    return parse_xml(
+        f'<w:p {nsdecls("w")} xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml">'
+        f'<w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="{int(ticked)}"/></w14:checkbox>'
+        f"</w:sdtPr><w:sdtContent><w:r><w:t>{'☒' if ticked else '☐'}</w:t></w:r></w:sdtContent>"
+        f'</w:sdt><w:r><w:t xml:space="preserve"> {words}</w:t></w:r></w:p>'
+    )
+
+
+def test_boxes_keep_their_ticks_in_the_text_and_in_cells():
+    document = Document()
+    document.add_paragraph("To do:")
+    for element in (_box("done", ticked=True), _box("open", ticked=False)):
+        document.element.body.append(element)
+    cell = document.add_table(2, 1).cell(1, 0)._tc
+    for element in (_box("tea", ticked=False), _box("coffee", ticked=True)):
+        cell.append(element)
+    parsed = parse_bytes(_saved(document), "docx")
+    assert parsed.texts("paragraph") == ["To do:", "☑ done", "☐ open"]
+    (filled,) = [c.text.split("\n") for c in parsed.only("table").cells if c.text]
+    assert filled == ["☐ tea", "☑ coffee"]
