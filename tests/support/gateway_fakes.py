@@ -107,6 +107,17 @@ class FakeKeys:
     def __init__(self) -> None:
         self.records: dict[str, KeyRecord] = {}
         self.namespaces: set[str] = set()
+        self.held: dict[str, datetime] = {}
+
+    async def pause(self, namespace: str, paused: bool) -> bool:
+        if paused and namespace in self.namespaces:
+            self.held.setdefault(namespace, now())
+        elif not paused:
+            self.held.pop(namespace, None)
+        return namespace in self.namespaces
+
+    async def paused(self) -> dict[str, datetime]:
+        return self.held
 
     def issue(self, namespace: str, role: Role) -> str:
         """A new key's secret."""

@@ -26,6 +26,7 @@ from libs.contracts.subjects import (
     Stage,
     Subject,
 )
+from libs.runtime.pausing import PAUSABLE
 from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.streams import BUCKETS, bucket_name
 
@@ -92,8 +93,13 @@ def _operated() -> set[str]:
     durables = {
         f"$JS.API.CONSUMER.INFO.{stream_name(PREFIX, consumer.stream)}.*" for consumer in CONSUMERS
     }
+    pauses = {
+        f"$JS.API.CONSUMER.PAUSE.{stream_name(PREFIX, consumer.stream)}.{durable_name(consumer)}"
+        for consumer in CONSUMERS
+        if consumer.stage in PAUSABLE
+    }
     upload = {full(PREFIX, s.wildcard) for s in (INGEST_REQUESTED, INGEST_BUCKET)}
-    return events | streams | direct | upload | durables | {full(PREFIX, "again.*")}
+    return events | streams | direct | upload | durables | pauses | {full(PREFIX, "again.*")}
 
 
 def _user(publish: set[str], subscribe: set[str]) -> dict[str, Any]:

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from libs.client.cli import admin, documents, ingest, jobs, letters, mcp, reprocess, search, verify
+from libs.client.cli import (
+    admin,
+    documents,
+    ingest,
+    jobs,
+    letters,
+    mcp,
+    pauses,
+    reprocess,
+    search,
+    verify,
+)
 from libs.client.cli.shared import Target
 
 JOINING = "groundwire.commands"
@@ -38,7 +49,7 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for module in (ingest, search, verify, documents, jobs, letters, reprocess, admin, mcp):
+    for module in (ingest, search, verify, documents, jobs, letters, reprocess, pauses, admin, mcp):
         module.register(app)
     for entry in entry_points(group=JOINING):
         entry.load()(app)

@@ -112,6 +112,13 @@ class Usage(Contract):
     jobs: dict[str, int]
 
 
+class Pauses(Contract):
+    """What is paused: stages, and namespaces with the moment since when."""
+
+    stages: list[str] = []
+    namespaces: dict[str, datetime] = {}
+
+
 class Page(Contract, Generic[T]):
     """One page of a listing; `next_cursor` is None on the last."""
 

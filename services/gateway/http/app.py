@@ -18,6 +18,7 @@ from services.gateway.http import (
     health,
     jobs,
     pages,
+    pauses,
     reading,
     runs,
     search,
@@ -50,6 +51,7 @@ ROUTERS = (
     runs.router,
     admin.router,
     dead_letters.router,
+    pauses.router,
     health.router,
     pages.router,
 )

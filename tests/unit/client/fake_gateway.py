@@ -133,7 +133,7 @@ def fake_gateway() -> Iterator[FakeGateway]:
             self.rfile.readline()
             return body
 
-        do_GET = do_POST = do_DELETE = do_PATCH = serve
+        do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = serve
 
         def log_message(self, *_: Any) -> None:
             pass

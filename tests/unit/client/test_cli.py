@@ -290,6 +290,20 @@ def test_dead_letters_are_listed_shown_replayed_and_discarded(gateway: FakeGatew
     assert run("dead-letters", "discard", "dl-1").exit_code == 0
 
 
+def test_stages_and_namespaces_are_paused_and_go_on(gateway: FakeGateway) -> None:
+    nothing = (200, {"stages": [], "namespaces": {}})
+    gateway.on("GET", "/v1/pauses", nothing)
+    gateway.on("PUT", "/v1/pauses/stages/parser", (200, {"stages": ["parser"]}))
+    gateway.on("PUT", "/v1/pauses/namespaces/acme", (200, {"namespaces": {"acme": MOMENT}}))
+    gateway.on("DELETE", "/v1/pauses/stages/parser", nothing)
+    assert run("pause").stdout == "nothing is paused\n"
+    assert run("pause", "parser").stdout == "stage parser is paused\n"
+    assert "namespace acme is paused since 2026-01-02" in run("pause", "-n", "acme").stdout
+    assert json.loads(run("resume", "parser", "--json").stdout) == nothing[1]
+    for wrong in (["gateway"], ["parser", "-n", "acme"]):
+        assert run("pause", *wrong).exit_code == 2
+
+
 def test_keys_and_namespaces_are_made(gateway: FakeGateway) -> None:
     key = {"key_id": "key-1", "namespace": "acme", "role": "writer", "created_at": MOMENT}
     gateway.on("POST", "/v1/keys", (201, {**key, "secret": "gw_once"}))
