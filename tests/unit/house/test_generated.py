@@ -22,9 +22,13 @@ def test_nothing_has_drifted() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of what is generated and of what it is generated from."""
-    for name in ("docs", "libs/client", "deploy/nats", "deploy/k8s", "deploy/telemetry"):
+    for name in (
+        "docs",
+        "libs/client",
+        *(f"deploy/{n}" for n in ("nats", "k8s", "telemetry", "images")),
+    ):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("constraints.txt", ".env.example"):
+    for name in ("constraints.txt", "pyproject.toml", ".env.example"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
