@@ -52,12 +52,13 @@ def _parse(given: ParseInput, document: Any) -> ShardResult:
     scans = {p.number for p in pages if _is_scan(p)}
     heads, feet = split_furniture(pages)
     contents = take_contents(pages)
+    whole = Typography.of(pages)
     tables: dict[int, list[Table]] = {}
     for page in pages:
         if page.number not in scans:
             tables[page.number] = find_tables(page)
             page.segments = take_words(page, tables[page.number])
-    writer = PageWriter(rows, Typography.of(pages))
+    writer = PageWriter(rows, Typography.of(pages).or_with_tables(whole))
     for page in pages:
         _edge(rows, page, "page_header", heads.get(page.number, ()))
         if page.number in scans:

@@ -25,6 +25,8 @@ SMALL = 0.7
 """Bold text this many times the body's size may be a title where it stands apart."""
 MAX_HEADING = 200
 MAX_FONT_LEVELS = 6
+BESIDE = 0.33
+"""Share of the letters that the text beside tables must have to show how the body is set."""
 APART = 0.7
 """White space above a line that stands apart, in ems."""
 MAX_BELOW = 3.0
@@ -76,6 +78,7 @@ class Typography:
     body: float = 10.0
     bold_body: bool = False
     sizes: list[float] = field(default_factory=list)
+    letters: int = 0
 
     @classmethod
     def of(cls, pages: Sequence[Page]) -> "Typography":
@@ -95,7 +98,13 @@ class Typography:
         for size in larger:
             if not merged or size < 0.93 * merged[-1]:
                 merged.append(size)
-        return cls(body, 2 * bold[body] > sizes[body], merged[: MAX_FONT_LEVELS - 1])
+        largest = merged[: MAX_FONT_LEVELS - 1]
+        return cls(body, 2 * bold[body] > sizes[body], largest, sizes.total())
+
+    def or_with_tables(self, whole: "Typography") -> "Typography":
+        """These fonts, of the text beside the tables, or those of both where tables hold nearly
+        all: what is left beside them is titles."""
+        return self if self.letters >= BESIDE * whole.letters else whole
 
     def level(self, size: float) -> int:
         """A first guess of a heading's level from its size: the larger, the higher."""

@@ -103,3 +103,14 @@ def test_a_page_number_above_two_columns_is_a_head() -> None:
     for column in (40, 330):
         page.lines(column, 80, [line[:32] for line in BODY * 3])
     assert _parse(page).texts("page_header") == ["Journal of foxes 123"]
+
+
+def test_where_nearly_all_text_stands_in_tables_their_type_is_the_body() -> None:
+    page = PdfPage()
+    for number, top in enumerate((100, 300), 1):
+        page.text(72, top - 20, f"Foxes by river, part {number}", 16)
+        page.grid([60, 240, 420], [top + 20.0 * row for row in range(7)])
+        for row in range(6):
+            page.text(66, top + 14 + 20 * row, f"River number {row}", 10)
+            page.text(246, top + 14 + 20 * row, f"{row} foxes were counted", 10)
+    assert _titles(page) == ["Foxes by river, part 1", "Foxes by river, part 2"]
