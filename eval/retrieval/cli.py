@@ -22,6 +22,7 @@ from eval.retrieval.summary import rounded
 from libs.contracts.trace.redaction import Redaction
 
 ROOT = Path(__file__).resolve().parents[2]
+SUMMARY = "eval_summary.json"
 LOST, BROKEN = 1, 2
 
 
@@ -59,11 +60,12 @@ def main(arguments: Sequence[str]) -> int:
         return BROKEN
     summary = summarise(run.name, config, measured, skipped, options.redact_trace)
     passed = _gate(config, measured, summary) if options.gate else True
-    target = run.folder / "eval_summary.json"
-    target.write_text(json.dumps(rounded(summary), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    told = json.dumps(rounded(summary), indent=1, ensure_ascii=False) + "\n"
+    for target in (run.folder / SUMMARY, options.out / SUMMARY):
+        target.write_text(told, "utf-8")
     lines = "".join(json.dumps(rounded(line)) + "\n" for line in case_lines(measured))
     (run.folder / "cases.jsonl").write_text(lines, "utf-8")
-    print(f"written: {target}")
+    print(f"written: {run.folder / SUMMARY}")
     if options.write_baseline:
         baseline.store(baseline.path_of(config.name), measured, summary)
         print(f"written: {baseline.path_of(config.name)}, {write_quality()}")
@@ -77,7 +79,7 @@ def _run(options: Options, config: EvalConfig) -> Run:
         config=config,
         beside=options.config.parent,
         data=options.data or (ROOT / config.data),
-        folder=options.out / name,
+        folder=options.out / "traces" / name,
         keep=options.keep,
         modes=options.modes,
         limit=options.limit,
@@ -119,8 +121,9 @@ def _options(arguments: Sequence[str]) -> Options:
     parser.add_argument("--config", type=Path, required=True, help="which sets, and how")
     parser.add_argument("--data", type=Path, help="folder of the sets, in place of the configured")
     parser.add_argument(
-        "--out", type=Path, default=Path("reports/traces"), help="a folder a run comes below it"
-    )
+        "--out", type=Path, default=Path("reports"),
+        help="where the last summary goes, and traces/RUN with all that a run writes",
+    )  # fmt: skip
     parser.add_argument("--run", help="name of the run; the configuration's and the time without")
     parser.add_argument(
         "--redact_trace", choices=("all", "doc_ids"), help="what is masked in written traces"

@@ -33,7 +33,9 @@ def test_a_run_writes_traces_and_a_summary(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "no baseline" in done.stdout
     assert "skipped: absent: no no-such-set here" in done.stdout
-    summary = json.loads((tmp_path / "r" / "eval_summary.json").read_text("utf-8"))
+    run = tmp_path / "traces" / "r"
+    summary = json.loads((run / "eval_summary.json").read_text("utf-8"))
+    assert json.loads((tmp_path / "eval_summary.json").read_text("utf-8")) == summary
     for mode in ("classic", "agentic"):
         assert {"ndcg@10", "recall@5", "all@5", "mrr@10", "acc@1"} <= summary["metrics"][
             mode
@@ -43,8 +45,10 @@ def test_a_run_writes_traces_and_a_summary(tmp_path: Path) -> None:
     assert summary["corpus"]["own"]["documents"] == 9
     assert summary["gate"]["passed"] is False
     assert summary["settings"]["embedder"] == "seeded"
-    traces = sorted((tmp_path / "r").glob("*.trace.json"))
+    traces = sorted(run.glob("*.trace.json"))
     assert len(traces) == 2 * 3
+    lines = (run / "cases.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["mode"] for line in lines] == ["classic"] * 3 + ["agentic"] * 3
     for path in traces:
         trace = Trace.model_validate_json(path.read_text("utf-8"))
         assert trace.query_rewrite.original_query == "<redacted>"
