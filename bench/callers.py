@@ -14,7 +14,7 @@ from bench.measure import Figure, Report, percentile, spread
 from tests.support.stack import KEY, Stack
 
 CALLERS = (1, 30, 50)
-SEARCHES = 300
+SEARCHES = 150
 
 
 @asynccontextmanager
