@@ -4,10 +4,16 @@ import functools
 import inspect
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from typing import Any, TypeVar, cast
 
-from opentelemetry.trace import SpanKind, use_span
+from opentelemetry.trace import Span, SpanKind, get_current_span, use_span
 
 from libs.contracts.faults import Fault, WorldFault
 from libs.runtime.telemetry import STORE_SECONDS
@@ -57,7 +63,10 @@ class _Meter:
         )
 
     def call(self) -> "_Call":
-        """One call that begins now."""
+        """One call that begins now. Within a trace that nobody records it has no span."""
+        around = get_current_span()
+        if around.get_span_context().is_valid and not around.is_recording():
+            return _Call(None, self._seconds)
         span = tracer().start_span(self._name, kind=SpanKind.CLIENT, attributes=self._attributes)
         return _Call(span, self._seconds)
 
@@ -65,7 +74,7 @@ class _Meter:
 class _Call:
     """One call: `busy` around what the store does in it, `end` once."""
 
-    def __init__(self, span: Any, seconds: Callable[[str], Any]) -> None:
+    def __init__(self, span: Span | None, seconds: Callable[[str], Any]) -> None:
         self._span = span
         self._seconds = seconds
         self._spent = 0.0
@@ -76,13 +85,13 @@ class _Call:
         """The store is at work, within the call's span; how it fails is how the call ends."""
         began = time.perf_counter()
         try:
-            with use_span(self._span, record_exception=False, set_status_on_exception=False):
+            with _within(self._span):
                 yield
         except StopAsyncIteration:
             raise
         except BaseException as error:
             self._outcome = outcome_of(error)
-            if self._outcome not in ("absent", "cancelled"):
+            if self._span is not None and self._outcome not in ("absent", "cancelled"):
                 record_error(self._span, error)
             raise
         finally:
@@ -90,8 +99,15 @@ class _Call:
 
     def end(self) -> None:
         """The call is over."""
-        self._span.end()
+        if self._span is not None:
+            self._span.end()
         self._seconds(self._outcome).observe(self._spent)
+
+
+def _within(span: Span | None) -> AbstractContextManager[Any]:
+    if span is None:
+        return nullcontext()
+    return use_span(span, record_exception=False, set_status_on_exception=False)
 
 
 def outcome_of(error: BaseException) -> str:
