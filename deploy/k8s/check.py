@@ -6,7 +6,7 @@ their projects' definitions. Needs Go and, the first time, its module proxy.
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def custom_schemas(files: list[Path]) -> dict[tuple[str, str], Draft202012Valida
 
 
 def custom_findings(
-    found: list[Mapping[str, Any]], schemas: dict[tuple[str, str], Draft202012Validator]
+    found: Sequence[Mapping[str, Any]], schemas: dict[tuple[str, str], Draft202012Validator]
 ) -> Iterator[str]:
     """What the projects' schemas say of their objects."""
     for each in found:
@@ -65,7 +65,7 @@ def custom_findings(
             yield f"{each['kind']} {each['metadata']['name']}: {error.json_path}: {error.message}"
 
 
-def builtin_findings(found: list[Mapping[str, Any]]) -> Iterator[str]:
+def builtin_findings(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What the API server's validation says."""
     text = "---\n".join(yaml.safe_dump(each, sort_keys=False) for each in found)
     done = subprocess.run(
