@@ -102,6 +102,14 @@ class KeyView(Contract):
     secret: str | None = None
 
 
+class Self(Contract):
+    """The key that asks."""
+
+    key_id: str
+    namespace: str
+    role: Role
+
+
 class Usage(Contract):
     """What a namespace holds: active documents, their chunks, live keys, jobs by state."""
 

@@ -1,4 +1,4 @@
-"""Namespaces, keys and usage, for the role admin."""
+"""Namespaces, keys and usage, for the role admin; and who asks, for everybody."""
 
 import asyncio
 import hashlib
@@ -9,14 +9,14 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from libs.contracts.api.documents import JobState, KeyView, Page, Role, Usage
+from libs.contracts.api.documents import JobState, KeyView, Page, Role, Self, Usage
 from libs.contracts.base import Request as Command
 from libs.contracts.faults import CallerFault, Code
 from libs.contracts.tokens import Namespace, PlainText, new_id
 from libs.runtime.catalog.keys import KeyRecord
 from services.gateway.deps import Deps
 from services.gateway.http.errors import not_found
-from services.gateway.http.guard import GateDep, GuardedRoute, needs
+from services.gateway.http.guard import Caller, GateDep, GuardedRoute, needs
 from services.gateway.http.paging import page_of
 from services.gateway.http.params import Cursor, DepsDep, Id, Limit, reply
 from services.gateway.http.views import key_view
@@ -40,6 +40,12 @@ class NewKey(Command):
     namespace: Namespace
     role: Role
     label: PlainText = Field(default="", max_length=200)
+
+
+@router.get("/self", response_model=Self, openapi_extra=needs("reader"))
+async def who_asks(caller: Caller) -> Response:
+    """Which key asks: its id, namespace and role."""
+    return reply(Self(key_id=caller.key_id, namespace=caller.namespace, role=caller.role))
 
 
 @router.get("/namespaces", response_model=Page[str], openapi_extra=ADMIN)

@@ -1,14 +1,17 @@
-"""The pages of the interface itself: its documentation and where to begin.
+"""The pages of the interface itself: the web page for people, and the documentation.
 
-Nothing on them is fetched from elsewhere and nothing on them runs.
+Nothing is fetched from elsewhere, and only the page's own scripts run: its policy lets no
+inline script, no frame, no form and no other origin in.
 """
 
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from services.gateway.http.errors import not_found
 from services.gateway.http.guard import PUBLIC, GuardedRoute, public
 
 router = APIRouter(tags=["docs"], route_class=GuardedRoute, include_in_schema=False)
@@ -17,6 +20,13 @@ STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
     "code{background:#8881;padding:.1em .3em}table{border-collapse:collapse;width:100%}"
     "td{border-top:1px solid #8884;padding:.4rem;vertical-align:top}"
+)
+WEB = Path(__file__).parent.parent / "web"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PARTS = frozenset(path.name for path in WEB.iterdir() if path.suffix in {".css", ".js"})
+WEB_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -35,13 +45,16 @@ async def docs(request: Request) -> Response:
 
 @router.get("/", openapi_extra=public())
 async def root() -> Response:
-    """Where to begin."""
-    return _page(
-        "Groundwire",
-        "<p>Documents in, cited evidence out.</p>"
-        '<ul><li><a href="/docs">The API</a>, also as <a href="/openapi.json">OpenAPI</a></li>'
-        '<li><a href="/readyz">Is it ready?</a></li></ul>',
-    )
+    """The web page."""
+    return _file("index.html")
+
+
+@router.get("/web/{name}", openapi_extra=public())
+async def part(name: str) -> Response:
+    """A script or style of the web page."""
+    if name not in PARTS:
+        raise not_found("this part of the page")
+    return _file(name)
 
 
 def operations_html(schema: dict[str, Any]) -> str:
@@ -62,6 +75,17 @@ def operations_html(schema: dict[str, Any]) -> str:
         "<p>Send <code>Authorization: Bearer &lt;key&gt;</code>. "
         'The whole schema: <a href="/openapi.json">openapi.json</a>.</p>'
     ) + "".join(f"<h2>{escape(t)}</h2><table>{''.join(r)}</table>" for t, r in groups.items())
+
+
+def _file(name: str) -> Response:
+    headers = {
+        "Content-Security-Policy": WEB_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-cache",
+    }
+    path = WEB / name
+    return Response(path.read_bytes(), headers=headers, media_type=TYPES[path.suffix])
 
 
 def _page(title: str, body: str) -> HTMLResponse:

@@ -1,0 +1,76 @@
+// Which view is shown, the key, and the language.
+
+import { forget, get, key, remember, useNamespace } from "./api.js";
+import { documents, documentView } from "./documents.js";
+import { el, notice, show } from "./dom.js";
+import { jobs, letters } from "./jobs.js";
+import { search } from "./search.js";
+import { language, switchLanguage, t } from "./words.js";
+
+const VIEWS = { search, documents, jobs, letters, document: documentView };
+
+function relabel() {
+  document.documentElement.lang = language();
+  for (const node of document.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);
+  const button = document.getElementById("language");
+  button.textContent = language() === "ko" ? "English" : "한국어";
+  button.lang = language() === "ko" ? "en" : "ko";
+  document.getElementById("leave").hidden = !key();
+}
+
+function askForKey(message) {
+  const input = el("input", { type: "password", id: "key", autocomplete: "off", required: true });
+  const form = el("form", { class: "row", onsubmit: async (event) => {
+    event.preventDefault();
+    remember(input.value);
+    await start();
+  } }, el("label", { for: "key" }, t("key")), input, el("button", { class: "main" }, t("enter")));
+  show(el("section", { class: "panel" }, el("h2", {}, t("key")), form,
+    el("p", { class: "soft" }, t("keyHelp"))));
+  notice(message || "", Boolean(message));
+  input.focus();
+}
+
+async function route() {
+  if (!key()) { askForKey(); return; }
+  const [name, ...rest] = location.hash.replace(/^#\//, "").split("/");
+  const view = VIEWS[name] || search;
+  for (const link of document.querySelectorAll("nav a")) {
+    const own = link.getAttribute("href") === `#/${name === "document" ? "documents" : name || "search"}`;
+    if (own) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  notice("");
+  try {
+    await view(...rest.map(decodeURIComponent));
+  } catch (error) {
+    if (error.status === 401) { forget(); askForKey(error.message); }
+    else notice(error.message, true);
+  }
+}
+
+async function start() {
+  relabel();
+  if (!key()) { askForKey(); return; }
+  try {
+    useNamespace((await get("/v1/self")).namespace);
+  } catch (error) {
+    if (error.status === 401) forget();
+    relabel();
+    askForKey(error.message);
+    return;
+  }
+  relabel();
+  await route();
+}
+
+// `#key=…` (and `&view=/jobs`) opens the page with a key, which leaves the address at once
+const given = new URLSearchParams(location.hash.slice(1));
+if (given.get("key")) {
+  remember(given.get("key"));
+  history.replaceState(null, "", `/#${given.get("view") || "/search"}`);
+}
+addEventListener("hashchange", () => { document.getElementById("main").focus(); route(); });
+document.getElementById("language").addEventListener("click", () => { switchLanguage(); relabel(); route(); });
+document.getElementById("leave").addEventListener("click", () => { forget(); start(); });
+start();

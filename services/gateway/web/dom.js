@@ -1,0 +1,53 @@
+// Building nodes: text is always text, and tables are rebuilt from the few tags they need.
+
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child != null));
+  return node;
+}
+
+const SHAPE = new Set(["TABLE", "THEAD", "TBODY", "TFOOT", "TR", "TH", "TD", "CAPTION", "BR"]);
+
+/** A table from HTML of a document: tags of tables and spans alone, everything else as text. */
+export function tableOf(html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const copy = (source) => {
+    if (source.nodeType === Node.TEXT_NODE) return document.createTextNode(source.data);
+    if (source.nodeType !== Node.ELEMENT_NODE) return null;
+    if (["SCRIPT", "STYLE"].includes(source.tagName)) return null;
+    const keep = SHAPE.has(source.tagName);
+    const node = keep ? document.createElement(source.tagName) : document.createDocumentFragment();
+    if (keep) {
+      for (const name of ["rowspan", "colspan"]) {
+        const span = Number(source.getAttribute(name));
+        if (Number.isInteger(span) && span > 1 && span < 1000) node.setAttribute(name, span);
+      }
+    }
+    for (const child of source.childNodes) {
+      const made = copy(child);
+      if (made) node.append(made);
+    }
+    return node;
+  };
+  return el("div", { class: "scroll" }, copy(parsed.body));
+}
+
+export function when(text) {
+  return text ? new Date(text).toLocaleString() : "";
+}
+
+export function show(...nodes) {
+  const main = document.getElementById("main");
+  main.replaceChildren(...nodes);
+}
+
+export function notice(text, bad = false) {
+  const place = document.getElementById("notice");
+  place.textContent = text || "";
+  place.className = bad ? "bad" : "";
+}

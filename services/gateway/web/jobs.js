@@ -1,0 +1,57 @@
+// Jobs and dead letters: what runs, what failed and why, and what an operator can do about it.
+
+import { get, post, remove } from "./api.js";
+import { el, notice, show, when } from "./dom.js";
+import { t } from "./words.js";
+
+const LIVE = new Set(["waiting", "running"]);
+
+function listing(title, columns, read, rowOf) {
+  const rows = el("tbody", {});
+  const more = el("button", { type: "button", hidden: true }, t("more"));
+  const empty = el("p", { hidden: true }, t("none"));
+  let cursor = null;
+  const load = async (fresh) => {
+    if (fresh) { cursor = null; rows.replaceChildren(); }
+    const page = await read(cursor);
+    rows.append(...page.items.map((item) => rowOf(item, () => load(true))));
+    cursor = page.next_cursor;
+    more.hidden = !cursor;
+    empty.hidden = rows.childElementCount > 0;
+  };
+  more.addEventListener("click", () => load(false));
+  show(el("section", { class: "panel" }, el("h2", {}, title), el("div", { class: "scroll" },
+    el("table", {}, el("thead", {}, el("tr", {}, ...columns.map((name) => el("th", { scope: "col" }, name)))), rows)),
+  empty, more));
+  return load(true);
+}
+
+const paged = (path) => (cursor) => get(`${path}${path.includes("?") ? "&" : "?"}limit=50${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+
+export function jobs() {
+  return listing(t("jobs"), [t("name"), t("state"), t("stage"), t("reason"), t("changed"), ""], paged("jobs"),
+    (job, again) => el("tr", {},
+      el("td", {}, el("a", { href: `#/document/${encodeURIComponent(job.document_id)}` }, job.file_name)),
+      el("td", { class: job.state === "failed" ? "bad" : "" }, job.state),
+      el("td", {}, `${job.stage} ${job.progress.done}/${job.progress.total}`),
+      el("td", {}, job.error ? `${job.error.code}: ${job.error.detail}` : ""),
+      el("td", {}, when(job.updated_at)),
+      el("td", {}, LIVE.has(job.state) ? el("button", { type: "button", onclick: async () => {
+        await post(`jobs/${job.job_id}/cancel`);
+        await again();
+      } }, t("cancel")) : "")));
+}
+
+export function letters() {
+  const act = (work, again) => async () => {
+    try { await work(); await again(); } catch (error) { notice(error.message, true); }
+  };
+  return listing(t("letters"), [t("stage"), t("reason"), t("documents"), t("changed"), ""], paged("/v1/dead-letters"),
+    (letter, again) => {
+      const place = `/v1/dead-letters/${encodeURIComponent(letter.dead_letter_id)}`;
+      return el("tr", {}, el("td", {}, letter.stage), el("td", {}, `${letter.code}: ${letter.detail}`),
+        el("td", {}, letter.document_id || ""), el("td", {}, when(letter.parked_at)),
+        el("td", { class: "row" }, el("button", { type: "button", onclick: act(() => post(`${place}/replay`), again) }, t("replay")),
+          el("button", { type: "button", onclick: act(() => remove(place), again) }, t("discard"))));
+    });
+}
