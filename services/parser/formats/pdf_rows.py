@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from libs.contracts.artefacts.rows import Box
+from libs.contracts.artefacts.rows import Box, RowKind
 from services.parser.formats.numbering import (
     NumberLevels,
     heading_number,
@@ -15,6 +15,7 @@ from services.parser.formats.numbering import (
 from services.parser.formats.pdf_blocks import Block, to_blocks, to_lines
 from services.parser.formats.pdf_contents import Contents
 from services.parser.formats.pdf_figures import Figures
+from services.parser.formats.pdf_lists import Indents
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
 from services.parser.formats.pdf_titles import (
     MAX_BELOW,
@@ -109,9 +110,10 @@ class PageWriter:
         after = following[0] if isinstance(following, list) else None
         if after is not None and not self._continues(blocks[-1], after):
             after = None
+        lists = Indents()
         for above, block, below in zip([None, *blocks], blocks, [*blocks[1:], after], strict=False):
             over = figures.begin_below(block, MAX_BELOW * block.em)
-            self._block(page, Place(block, above, below, page.height, over))
+            self._block(page, Place(block, above, below, page.height, over), lists)
 
     def _continues(self, block: Block, following: Block) -> bool:
         """Whether text of a column of its own stands under `block`, and is no note below it."""
@@ -119,21 +121,19 @@ class PageWriter:
         under = following.y0 >= block.y1 - 0.2 * block.em
         return beside and under and following.em >= SMALL_TEXT * self.typography.body
 
-    def _block(self, page: Page, place: Place) -> None:
+    def _block(self, page: Page, place: Place, lists: Indents) -> None:
         """One block as the row that its words and looks make it."""
         block = place.block
+        kind = self._kind(page, place)
+        if kind != "list_item":
+            lists.pass_by(block)
         looks = {
             "page": page.number,
             "boxes": [box(page, block)],
             "font_size": round(block.em, 2),
             "bold": block.bold,
         }
-        item = list_marker(block.text)
-        if len(block.lines) == 1 and block.lines[0].leads:
-            self.rows.add("toc", block.text, **looks)
-        elif is_caption(block.text):
-            self.rows.add("caption", block.text, **looks)
-        elif is_heading(place, self.typography):
+        if kind == "heading":
             number = heading_number(block.text)
             if number is not None and reads_like_heading(number):
                 level = self.levels.level(number)
@@ -142,12 +142,23 @@ class PageWriter:
             else:
                 level = self.typography.level(block.em)
                 self.rows.heading(block.text, level, evidence="font", **looks)
-        elif self._is_footnote(page, block):
-            self.rows.add("footnote", block.text, **looks)
-        elif item is not None:
-            self.rows.add("list_item", item[1], marker=item[0], level=1, **looks)
+        elif kind == "list_item" and (item := list_marker(block.text)) is not None:
+            level = lists.level(block)
+            self.rows.add("list_item", item[1], marker=item[0], level=level, **looks)
         else:
-            self.rows.add("paragraph", block.text, **looks)
+            self.rows.add(kind, block.text, **looks)
+
+    def _kind(self, page: Page, place: Place) -> RowKind:
+        block = place.block
+        if len(block.lines) == 1 and block.lines[0].leads:
+            return "toc"
+        if is_caption(block.text):
+            return "caption"
+        if is_heading(place, self.typography):
+            return "heading"
+        if self._is_footnote(page, block):
+            return "footnote"
+        return "paragraph" if list_marker(block.text) is None else "list_item"
 
     def _is_footnote(self, page: Page, block: Block) -> bool:
         small = block.em <= SMALL_TEXT * self.typography.body
