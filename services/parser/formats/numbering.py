@@ -88,6 +88,7 @@ _MARKED = re.compile(
     rf"[0-9(①-⑳{re.escape(BULLETS)}\uf000-\uf0ff]|o\s|[a-zA-Z{_LETTERS}][.)]|[ivxIVX]{{1,5}}[.)]"
 )
 """How every text begins that has a list marker; some others do as well."""
+_TELEPHONE = re.compile(r"\(?[0-9]{2,4}\)?[ .-][0-9]{3,4}[ .-][0-9]{4}\b")
 _CAPTION = re.compile(
     r"[<\[(〈《【]?\s*(?P<kind>figure|fig\.?|table|chart|exhibit|plate|diagram|listing|scheme|"
     r"그림|표|도표|사진|도|図|表|图)\s*\.?\s*(?:[A-Z][.\-–]?)?[0-9]{1,3}(?:[.\-–][0-9]{1,3}){0,3}"
@@ -138,7 +139,9 @@ def list_marker(text: str) -> tuple[str, str] | None:
     if _MARKED.match(text) is None:
         return None
     found = _BULLET.match(text) or _TIGHT_BULLET.match(text) or _ORDERED.match(text)
-    return (found["marker"], found["title"]) if found else None
+    if found is None or _TELEPHONE.match(text):
+        return None
+    return found["marker"], found["title"]
 
 
 def is_bullet(marker: str) -> bool:

@@ -115,7 +115,10 @@ def test_list_markers(text, marker, rest):
     assert is_bullet(marker) == (not any(c.isalnum() for c in marker))
 
 
-@pytest.mark.parametrize("text", ["-5 degrees", "e.g. this", "plain", "2024 was", "o'clock"])
+@pytest.mark.parametrize(
+    "text",
+    ["-5 degrees", "e.g. this", "plain", "2024 was", "o'clock", "(605) 574-2307 fax"],
+)
 def test_no_list_marker(text):
     assert list_marker(text) is None
 
