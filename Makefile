@@ -36,9 +36,10 @@ endif
 test-slow: $(STAMP) ## the tests that take long: many real files (beside the project), each service killed
 	@$(BIN)/pytest -m slow tests
 
-test-stack: $(STAMP) ## the conformance suites and the end-to-end test on the real servers
+test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces, and what fails in the middle
 	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest tests/stack
+	@$(BIN)/pytest tests/chaos
 
 check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing
 	$(BIN)/ruff check .

@@ -1,0 +1,49 @@
+"""The real servers for the chaos suite, and the table that a whole run of it leaves behind."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chaos import table
+from tests.support.servers import Servers, own_places, servers_in_a_folder
+
+DISK_BYTES = 256 << 20
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    with servers_in_a_folder() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def disk(servers: Servers) -> Iterator[Path | None]:
+    """A small disk of its own below the catalog's server; None where only root could make it."""
+    place = servers.folder / "postgres"
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None:
+        yield None
+        return
+    place.mkdir()
+    options = f"size={DISK_BYTES},mode=0711"
+    made = subprocess.run([mount, "-t", "tmpfs", "-o", options, "tmpfs", str(place)], check=False)
+    yield place if made.returncode == 0 else None
+    servers.stop()
+    if made.returncode == 0:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture(scope="module")
+def places(servers: Servers, disk: Path | None) -> Iterator[dict[str, str]]:
+    """Settings of all four stores, empty at first."""
+    with own_places(servers) as settings:
+        yield settings
+
+
+def pytest_sessionfinish() -> None:
+    """Keep the results where every case of the suite was run."""
+    table.write()
