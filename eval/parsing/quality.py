@@ -96,6 +96,7 @@ by the docstrings of `eval/parsing/`.
   page and below its deepest level.
 * A string of another parser's tests counts as found when its text comes out, whatever the
   markup; what names that parser's own markup or exceptions is not asked.
+* Times are wall time on the machine of the run, whatever else it did meanwhile.
 """
 
 
@@ -186,7 +187,9 @@ def _structure(summary: dict[str, Any]) -> str:
     ]
     if not rows:
         return ""
-    return "## docling's test files, row by row\n\n" + _table(["file", "read", "rows"], rows)
+    told = "Whether they are the right ones: [file by file](quality-docling-tests.md).\n\n"
+    table = _table(["file", "read", "rows"], rows)
+    return f"## docling's test files, row by row\n\n{told}{table}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
