@@ -64,8 +64,9 @@ async function start() {
   await route();
 }
 
-// `#key=…` (and `&view=/jobs`) opens the page with a key, which leaves the address at once
+// `#key=…` (and `&view=/jobs&lang=ko`) opens the page with a key, which leaves the address at once
 const given = new URLSearchParams(location.hash.slice(1));
+if (given.get("lang")) switchLanguage(given.get("lang"));
 if (given.get("key")) {
   remember(given.get("key"));
   history.replaceState(null, "", `/#${given.get("view") || "/search"}`);

@@ -68,7 +68,7 @@ if (chosen !== null) at = Number(chosen) ? 1 : 0;
 export const t = (name) => (WORDS[name] || [name, name])[at];
 export const language = () => (at ? "ko" : "en");
 
-export function switchLanguage() {
-  at = 1 - at;
+export function switchLanguage(to) {
+  at = to === undefined ? 1 - at : Number(to === "ko");
   sessionStorage.setItem("language", String(at));
 }

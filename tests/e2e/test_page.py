@@ -1,0 +1,66 @@
+"""The web page in a real browser: every view says what the service says, and breaks no policy."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from tests.support.documents import MARKDOWN, manual_pdf
+from tests.support.stack import KEY, Stack
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs a browser: apt-get install chromium"
+)
+
+
+def opened(stack: Stack, view: str, language: str = "en") -> str:
+    """The page's nodes after its calls were answered."""
+    assert CHROMIUM is not None
+    address = f"{stack.url}/#key={KEY}&view={view}&lang={language}"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             f"--user-data-dir={folder}", "--virtual-time-budget=20000", "--dump-dom", address],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert not [line for line in console if re.search(r"Refused|Uncaught|Error", line)], console
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def filled(stack: Stack) -> Stack:
+    stack.ingest("turbine-page.pdf", manual_pdf(), document_id="turbine-page")
+    stack.ingest("pump-page.md", MARKDOWN.encode(), document_id="pump-page")
+    return stack
+
+
+def test_a_search_shows_evidence_beside_its_page(filled: Stack) -> None:
+    dom = opened(filled, "/search/agentic/guide%20vanes%20turbine")
+    assert "turbine-page.pdf" in dom
+    assert "Open the guide vanes slowly" in dom
+    assert re.search(r'<img class="page" src="blob:[^"]+" alt="turbine-page.pdf, page 1"', dom)
+    assert 'aria-label="search → render"' in dom or "<rect" in dom
+    assert KEY not in dom
+
+
+def test_documents_and_one_of_them(filled: Stack) -> None:
+    listed = opened(filled, "/documents", "ko")
+    assert '<html lang="ko">' in listed
+    assert "파일을 끌어다 놓거나" in listed
+    assert 'href="#/document/pump-page"' in listed
+    one = opened(filled, "/document/pump-page")
+    assert "Lubrication" in one
+    assert "decided by" in one
+    assert 'aria-selected="true"' in one
+
+
+def test_jobs_say_what_failed_and_why(filled: Stack) -> None:
+    job = filled.upload("broken-page.pdf", b"%PDF-1.4 broken")
+    filled.wait(job["job_id"])
+    dom = opened(filled, "/jobs")
+    assert "broken-page.pdf" in dom
+    assert "unreadable: the PDF cannot be opened" in dom
