@@ -18,7 +18,7 @@ def run(settings: Settings, *, as_json: bool) -> int:
     """Compare the stores and say where they disagree; the number to exit with."""
     try:
         with shown_steps() as tell:
-            report = asyncio.run(_check(settings, tell))
+            report = asyncio.run(compare(settings, tell))
     except Fault as fault:
         print(f"the stores cannot be compared: {fault.detail}", file=sys.stderr)
         return 1
@@ -32,7 +32,8 @@ def run(settings: Settings, *, as_json: bool) -> int:
     return int(bool(report.drift))
 
 
-async def _check(settings: Settings, tell: Tell) -> Report:
+async def compare(settings: Settings, tell: Tell) -> Report:
+    """Compare the stores of these settings. Raises `WorldFault(STORE_AWAY)`."""
     stores = Stores(settings)
     corpus = Corpus(stores.catalog, stores.graph, stores.objects)
     try:

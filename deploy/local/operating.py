@@ -1,5 +1,6 @@
 """Commands for operators that work on the stores themselves."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,7 +48,32 @@ def check(as_json: JsonOption = False) -> None:
     raise typer.Exit(run(machine_settings(), as_json=as_json))
 
 
+Folder = Annotated[Path, typer.Argument(help="the backup's folder", file_okay=False)]
+
+
+def backup(folder: Folder, as_json: JsonOption = False) -> None:
+    """Copy objects, keys, jobs and runs into a folder; again brings it up to date.
+
+    It may run beside the services. Search, graph and chunks are made again by a restore.
+    """
+    from deploy.local.backup import backup as run
+    from deploy.local.commands import machine_settings
+
+    raise typer.Exit(run(machine_settings(), folder.absolute(), as_json=as_json))
+
+
+def restore(folder: Folder, as_json: JsonOption = False) -> None:
+    """Put a backup into empty stores, make everything else again, and compare them.
+
+    Services must be stopped.
+    """
+    from deploy.local.backup import restore as run
+    from deploy.local.commands import machine_settings
+
+    raise typer.Exit(run(machine_settings(), folder.absolute(), as_json=as_json))
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (check, rebuild):
+    for command in (check, rebuild, backup, restore):
         app.command(rich_help_panel=OPERATING)(command)

@@ -26,7 +26,7 @@ def run(settings: Settings, targets: frozenset[Target], *, as_json: bool) -> int
     """Make the targets again and say what was made; the number to exit with."""
     try:
         with alone(settings, "a rebuild"), shown_steps() as tell:
-            report = asyncio.run(_rebuild(settings, targets, tell))
+            report = asyncio.run(make_again(settings, targets, tell))
     except (ServicesRun, NothingToRebuildFrom) as refused:
         print(f"nothing was changed: {refused}", file=sys.stderr)
         return 1
@@ -40,7 +40,8 @@ def run(settings: Settings, targets: frozenset[Target], *, as_json: bool) -> int
     return int(bool(report.troubles))
 
 
-async def _rebuild(settings: Settings, targets: frozenset[Target], tell: Tell) -> Report:
+async def make_again(settings: Settings, targets: frozenset[Target], tell: Tell) -> Report:
+    """Make the targets again; nothing else may work on the stores. Raises as `rebuild` does."""
     await prepare_stores(settings)
     stores = Stores(settings, index_writer=True)
     deps = Deps(cast(Bus, None), stores, tokenize, IndexerSettings())  # nothing is announced

@@ -210,6 +210,25 @@ class CorpusStoreSuite:
         assert (receipt.document_id, highest) == ("d2", 1)
         assert (await ready(empty, "d1")).revision == 2
 
+    async def test_an_erasure_that_a_catalog_missed_hides_the_document(
+        self, catalog: Catalog, empty: Catalog
+    ) -> None:
+        """The catalog is of a backup from before the erasure; a later life is left alone."""
+        for one in (catalog, empty):
+            for document_id in ("d1", "d2", "d2"):
+                await published(one, document_id)
+        for document_id in ("d1", "d2"):
+            await catalog.documents.hide(NS, document_id, f"era-{document_id}")
+            await catalog.documents.erased(NS, f"era-{document_id}", {}, 0)
+        known = await catalog.corpus.erasures(NS, "", 9)
+        known[1] = known[1].model_copy(update={"highest_revision": 1})
+        await empty.corpus.restore_erasures(NS, known)
+        record = await empty.documents.get(NS, "d1")
+        assert record is not None
+        assert (record.state, record.file_name) == ("erased", "")
+        shown = (await empty.documents.active_set(NS)).revisions
+        assert [(one.document_id, one.revision) for one in shown] == [("d2", 2)]
+
     async def test_restored_hits_never_sink(self, catalog: Catalog) -> None:
         await published(catalog, "a")
         await counted(catalog, ("a", "t1"), ("a", "t1"))

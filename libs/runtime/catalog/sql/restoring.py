@@ -42,7 +42,7 @@ def restore(connection: Connection, file: DocumentFile) -> dict[int, int] | None
             changes |= {"state": "pending", "erasure_id": None}
         connection.execute(update(document).where(this).values(changes))
     revns = {one.revision: _revision(connection, file, one) for one in file.revisions}
-    _settle_sequence(connection)
+    settle_sequence(connection)
     return revns
 
 
@@ -108,7 +108,7 @@ def _revision(connection: Connection, file: DocumentFile, one: RevisionFile) -> 
     )
 
 
-def _settle_sequence(connection: Connection) -> None:
+def settle_sequence(connection: Connection) -> None:
     """Numbers that are given from now on are above all that were put in by themselves;
     SQLite sees to that by itself."""
     if connection.dialect.name == "postgresql":
@@ -221,21 +221,43 @@ def erasures(connection: Connection, name: str, tombstones: list[Tombstone]) -> 
                 "erased_at": receipt.erased_at,
             },
         )
-        if not made.rowcount:
-            continue
-        connection.execute(
-            upsert(document).on_conflict_do_nothing(),
-            {
-                **EMPTY,
-                "namespace": name,
-                "document_id": receipt.document_id,
-                "state": "erased" if receipt.state == "erased" else "erasing",
-                "last_revision": one.highest_revision,
-                "erasure_id": receipt.erasure_id,
-                "created_at": receipt.requested_at,
-                "updated_at": receipt.erased_at or receipt.requested_at,
-            },
+        if made.rowcount:
+            _bury(connection, name, one)
+
+
+def _bury(connection: Connection, name: str, one: Tombstone) -> None:
+    """Leave the tombstone of an erasure that was not known in place of the document, unless
+    that has a later life."""
+    receipt = one.receipt
+    tombstone = {
+        **EMPTY,
+        "state": "erased" if receipt.state == "erased" else "erasing",
+        "last_revision": one.highest_revision,
+        "erasure_id": receipt.erasure_id,
+        "updated_at": receipt.erased_at or receipt.requested_at,
+    }
+    made = connection.execute(
+        upsert(document).on_conflict_do_nothing(),
+        {
+            **tombstone,
+            "namespace": name,
+            "document_id": receipt.document_id,
+            "created_at": receipt.requested_at,
+        },
+    )
+    if made.rowcount:
+        return
+    buried = connection.execute(
+        update(document)
+        .where(
+            of_document(document, name, receipt.document_id),
+            document.c.erasure_id.is_(None),
+            document.c.last_revision <= one.highest_revision,
         )
+        .values(tombstone)
+    )
+    if buried.rowcount:
+        connection.execute(delete(active).where(of_document(active, name, receipt.document_id)))
 
 
 def forget_dense(connection: Connection, name: str) -> None:
