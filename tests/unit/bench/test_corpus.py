@@ -19,7 +19,10 @@ async def test_what_was_filled_in_steps_is_found_by_every_channel(tmp_path: Path
             query = RetrieveQuery(namespace=NAMESPACE, query=wanted[number], top_k=2)
             first = (await retriever.retrieve(query)).chunks[0]
             assert first.content == wanted[number]
-            assert {"content", "term", "dense"} <= first.channels.keys()
+            assert {"content", "dense"} <= first.channels.keys()
+            phrase = query.model_copy(update={"query": f'"Item {number}:"', "top_k": 40})
+            found = (await retriever.retrieve(phrase)).chunks
+            assert [c.content for c in found if "term" in c.channels] == [wanted[number]]
         assert len((await retriever.retrieve(query.model_copy(update={"top_k": 50}))).chunks) == 45
 
 
