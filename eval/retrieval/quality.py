@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.retrieval.baseline import FOLDER
+from eval.retrieval.config import load_config
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "quality-retrieval.md"
 
@@ -36,8 +37,15 @@ SHOWN = ("ndcg@10", "recall@5", "all@5")
 
 def write_quality() -> Path:
     """Write the document; returns where."""
-    TARGET.write_text(render(stored_summaries()), "utf-8")
+    TARGET.write_text(render(stored_summaries(), not_measured()), "utf-8")
     return TARGET
+
+
+def not_measured() -> list[str]:
+    """Configurations that have no stored run."""
+    stored = {path.stem for path in FOLDER.glob("*.json")}
+    configs = (load_config(path) for path in sorted(FOLDER.parent.glob("*.yaml")))
+    return [config.name for config in configs if config.name not in stored]
 
 
 def stored_summaries() -> list[dict[str, Any]]:
@@ -46,8 +54,8 @@ def stored_summaries() -> list[dict[str, Any]]:
     return [json.loads(path.read_text("utf-8"))["summary"] for path in paths]
 
 
-def render(summaries: Sequence[dict[str, Any]]) -> str:
-    """The whole document."""
+def render(summaries: Sequence[dict[str, Any]], missing: Sequence[str] = ()) -> str:
+    """The whole document; `missing` are configurations without a run."""
     parts = [
         HEAD,
         "## Figures\n\n" + _table(
@@ -70,6 +78,7 @@ def render(summaries: Sequence[dict[str, Any]]) -> str:
              "tokens of evidence"],
             [row for one in summaries for row in _spent(one)],
         ),
+        f"Not measured yet: {', '.join(missing)}." if missing else "",
     ]  # fmt: skip
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
