@@ -3,7 +3,7 @@
 import ast
 import importlib.util
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -124,17 +124,21 @@ def test_a_pod_is_told_of_its_own_stores_alone(name: str) -> None:
             assert not {v for v in given if v.startswith(f"GROUNDWIRE_{store.upper()}_")}
 
 
-def store_uses(folder: Path) -> Iterator[str]:
+@cache
+def store_uses(folder: Path) -> frozenset[str]:
     """The names after `stores.` in a folder's modules, but where any store may be asked."""
+    found = set()
     for path in folder.rglob("*.py"):
-        if path.name == "readiness.py":
+        text = path.read_text()
+        if path.name == "readiness.py" or "stores." not in text:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name):
                 owner = node.value
                 name = owner.attr if isinstance(owner, ast.Attribute) else owner.id
                 if name in ("stores", "_stores") and node.attr in URLS:
-                    yield node.attr
+                    found.add(node.attr)
+    return frozenset(found)
 
 
 @each_stage

@@ -3,7 +3,8 @@
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -32,15 +33,23 @@ STARTED = {
 }
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def packages_of(role: str) -> frozenset[str]:
+    return frozenset(installed_with(requirements(ROOT, role)))
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
 
 
+@cache
 def source(module: str) -> Path | None:
     path = ROOT.joinpath(*module.split("."))
     found = (path.with_suffix(".py"), path / "__init__.py")
@@ -68,14 +77,14 @@ def foreign(modules: Iterable[str]) -> set[str]:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_what_is_imported_is_installed(role: str) -> None:
-    there = installed_with(requirements(ROOT, role))
+    there = packages_of(role)
     packages = packages_distributions()
     for module in foreign(STARTED[role]):
         assert there & set(map(canonical, packages[module])), module
 
 
 def test_the_bootstrap_job_finds_what_it_imports() -> None:
-    there = installed_with(requirements(ROOT, SERVICE))
+    there = packages_of(SERVICE)
     packages = packages_distributions()
     wanted = {
         name.partition(".")[0]
@@ -89,8 +98,7 @@ def test_the_bootstrap_job_finds_what_it_imports() -> None:
 
 
 def test_readers_of_formats_are_the_parsers_alone() -> None:
-    service = installed_with(requirements(ROOT, SERVICE))
-    parser = installed_with(requirements(ROOT, PARSER))
+    service, parser = packages_of(SERVICE), packages_of(PARSER)
     assert service < parser
     assert not service & PARSER_ONLY
     assert parser >= PARSER_ONLY
@@ -102,7 +110,7 @@ def test_readers_of_formats_are_the_parsers_alone() -> None:
 def test_a_bill_names_every_package_once_with_its_version(role: str) -> None:
     made = bill(ROOT, role)
     names = [part["name"] for part in made["components"]]
-    assert set(names) == installed_with(requirements(ROOT, role))
+    assert set(names) == packages_of(role)
     assert len(names) == len(set(names))
     assert all(part["purl"] == part["bom-ref"] for part in made["components"])
     pinned = dict(
