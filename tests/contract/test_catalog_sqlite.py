@@ -7,6 +7,7 @@ import pytest
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
 from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
+from tests.contract.suites.catalog_dump import CatalogDumpSuite
 from tests.contract.suites.catalog_erasure import ErasureSuite
 from tests.contract.suites.catalog_jobs import JobAdmissionSuite
 from tests.contract.suites.catalog_keys import KeyStoreSuite
@@ -60,6 +61,10 @@ class TestRuns(Sqlite, RunStoreSuite):
 
 
 class TestCorpus(Sqlite, CorpusStoreSuite):
+    pass
+
+
+class TestDump(Sqlite, CatalogDumpSuite):
     pass
 
 

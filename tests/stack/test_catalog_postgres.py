@@ -22,6 +22,7 @@ from libs.runtime.graph.sql import CatalogGraph
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
 from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
+from tests.contract.suites.catalog_dump import CatalogDumpSuite
 from tests.contract.suites.catalog_erasure import ErasureSuite
 from tests.contract.suites.catalog_jobs import JobAdmissionSuite
 from tests.contract.suites.catalog_keys import KeyStoreSuite
@@ -80,6 +81,10 @@ class TestRuns(Postgres, RunStoreSuite):
 
 
 class TestCorpus(Postgres, CorpusStoreSuite):
+    pass
+
+
+class TestDump(Postgres, CatalogDumpSuite):
     pass
 
 
