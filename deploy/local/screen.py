@@ -25,7 +25,8 @@ class Welcome:
         return [
             f"Groundwire is ready after {self.seconds:.1f} s",
             "",
-            f"  page, API   {self.url}   (reference: {self.url}/docs)",
+            f"  page        {self.url}/#key={self.key}",
+            f"  API, MCP    {self.url}   (reference: {self.url}/docs; agents: {self.url}/mcp)",
             f"  key         {self.key}",
             f"  data, logs  {shlex.quote(str(self.data_dir))}   (bus URL: run/nats.url)",
             "",
