@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, exc
@@ -75,9 +76,12 @@ class Database:
 
         return await self._run(self._write_threads, settle)
 
-    def _connect(self, engine: Engine) -> Connection:
-        """A connection; where the database may come back, after some tries."""
+    def _connect(self, engine: Engine) -> AbstractContextManager[Connection]:
+        """A connection for one transaction; where the database may come back, after some tries."""
         return engine.connect()
+
+    def _let_go(self) -> None:
+        """Release what is kept beside the engines' pools; no thread works any more."""
 
     def _look(self, transact: Callable[[], T]) -> T:
         """Run a reading transaction, again where its connection was lost."""
@@ -101,6 +105,7 @@ class Database:
         def shut() -> None:
             self._write_threads.shutdown()
             self._read_threads.shutdown()
+            self._let_go()
             self._writer.dispose()
             self._reader.dispose()
 
