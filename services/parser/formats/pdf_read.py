@@ -10,6 +10,7 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.pdf_dashes import dashes_of, respell
 from services.parser.formats.pdf_encoding import is_garbled
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
+from services.parser.formats.pdf_unseen import stands_over, words_off_page
 from services.parser.formats.rows import clean, one_line
 
 READING: dict[str, Any] = {
@@ -22,6 +23,7 @@ READING: dict[str, Any] = {
     "extract_images": True,
     "extract_annotations": True,
     "extract_form_fields": True,
+    "extract_content_bounds": True,
     "emit_word_boxes": True,
     "keep_headers_footers": True,
 }
@@ -151,6 +153,9 @@ def _page(page: Any, items: Sequence[Any], images: list[Any], document: Any) -> 
             sideways += segments
         else:
             visible += segments
+    if stands_over(page.content_bounds, width, height):
+        unseen = plain_text(words_off_page(document, number))
+        hidden += [Segment(0, height, 0, height, unseen)] if unseen else []
     horizontal, vertical = _rulings(graphics)
     pictures, small = _pictures(page, images)
     annotations = page.annotations or ()

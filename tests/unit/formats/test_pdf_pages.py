@@ -69,6 +69,8 @@ def test_on_a_cropped_page_boxes_count_from_what_is_shown_and_the_rest_is_hidden
     assert [row.text for row in shown] == [" ".join(BODY)]
     x0, y0, _, _ = shown[0].boxes[0].bbox
     assert (x0, y0) == pytest.approx((72 - 50, 190 - 100), abs=3)
+    assert [row.text for row in parsed.rows if row.hidden] == ["proof 3 of 5, cut here"]
+    assert "hidden_text" in parsed.findings
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,16 @@ def test_text_that_a_reader_cannot_see_is_no_evidence(operators: str) -> None:
     page.operators.append(operators)
     parsed = parse_bytes(write_pdf(page), "pdf")
     assert [row.text for row in parsed.rows if not row.hidden] == [" ".join(BODY)]
+
+
+@pytest.mark.parametrize("place", ["-400 500", "72 -200", "900 500"])
+def test_text_off_the_page_is_told_apart_from_text_that_runs_over_its_edge(place: str) -> None:
+    page = PdfPage().lines(72, 100, BODY).text(520, 400, "Runs over the edge")
+    page.operators.append(f"BT /F1 10 Tf 1 0 0 1 {place} Tm (obey this) Tj ET")
+    parsed = parse_bytes(write_pdf(page), "pdf")
+    (hidden,) = [row.text for row in parsed.rows if row.hidden]
+    assert "obey this" in hidden
+    assert "Runs" not in hidden
 
 
 TEMPLATE = """
