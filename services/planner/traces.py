@@ -32,16 +32,19 @@ def classic_trace(
     *,
     strategy: str,
     analysis_ms: float,
-    retrieve_ms: float,
+    attempts: list[Attempt],
+    coverage: dict[str, bool],
     render_ms: float,
 ) -> Trace:
-    """The record of a classic query: one strict attempt, no rewriting; milliseconds."""
+    """The record of a classic query: its attempts, the last of which stands; milliseconds."""
+    again = len(attempts) > 1
     return _flat_trace(
         request,
         response,
         strategy=strategy,
-        stages=["retrieve", "render"],
-        retrieve_ms=retrieve_ms,
+        stages=["retrieve", "verify", *(["retrieve", "verify"] if again else []), "render"],
+        attempts=attempts,
+        coverage=coverage,
         latencies=StageLatencies(
             query_analysis_ms=round(analysis_ms, 3), answer_generation_ms=round(render_ms, 3)
         ),
@@ -55,7 +58,8 @@ def cached_trace(request: SearchRequest, response: SearchResponse) -> Trace:
         response,
         strategy="cache",
         stages=["cache"],
-        retrieve_ms=0.0,
+        attempts=[_served(request, response)],
+        coverage={},
         latencies=StageLatencies(),
     )
 
@@ -66,17 +70,11 @@ def _flat_trace(
     *,
     strategy: str,
     stages: list[str],
-    retrieve_ms: float,
+    attempts: list[Attempt],
+    coverage: dict[str, bool],
     latencies: StageLatencies,
 ) -> Trace:
     found = len(response.evidence)
-    attempt = Attempt(
-        stage="strict",
-        top_k=request.top_k,
-        verified=found > 0,
-        verification_reasons=[] if found else ["no_evidence"],
-        retrieve_ms=round(retrieve_ms, 3),
-    )
     return trace_of(
         request,
         response,
@@ -85,11 +83,23 @@ def _flat_trace(
             pipeline=request.mode,
             strategy=strategy,
             stage_sequence=stages,
-            selected_stage="strict",
+            selected_stage=attempts[-1].stage,
+            verifier_retry=len(attempts) > 1,
+            comparison_coverage=coverage,
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
             stage_latencies_ms=latencies,
-            attempts=[attempt],
+            attempts=attempts,
             readable_summary=f"{strategy}: {found} of at most {request.top_k} pieces.",
         ),
+    )
+
+
+def _served(request: SearchRequest, response: SearchResponse) -> Attempt:
+    found = bool(response.evidence)
+    return Attempt(
+        stage="strict",
+        top_k=request.top_k,
+        verified=found,
+        verification_reasons=[] if found else ["no_evidence"],
     )

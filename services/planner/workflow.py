@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libs.contracts.api.search import (
+    MAX_QUERY_CHARS,
     PlanQuery,
     Receipt,
     RetrieveAnswer,
@@ -41,6 +42,7 @@ from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.settings import Settings
 from services.planner.traces import cached_trace, classic_trace
+from services.planner.verifier import Looked, needs_of
 
 log = logger("planner")
 
@@ -144,15 +146,17 @@ class Workflow:
         began = time.perf_counter()
         analysis = self.analyzer.acting(request.query) if self.analyzer else None
         analysed = time.perf_counter()
-        answer = await self._retrieve(query, analysis, version, started)
+        looked = await self._verified(query, analysis, version, started)
+        answer = looked.answer
         retrieved = time.perf_counter()
-        response = self._respond(query, answer, retrieve_ms=1000 * (retrieved - started))
+        response = self._respond(query, looked, retrieve_ms=1000 * (retrieved - started))
         trace = classic_trace(
             request,
             response,
             strategy=answer.strategy,
             analysis_ms=1000 * (analysed - began),
-            retrieve_ms=1000 * (retrieved - analysed),
+            attempts=looked.attempts,
+            coverage=looked.coverage,
             render_ms=1000 * (time.perf_counter() - retrieved),
         )
         steps = [
@@ -171,6 +175,25 @@ class Workflow:
     async def _plan(self, query: PlanQuery, version: int, started: float) -> Answered:
         assert self.agentic is not None
         return await self.agentic.answer(query, version, started)
+
+    async def _verified(
+        self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float
+    ) -> Looked:
+        """What was found, with a second look for what the question needs and nothing holds."""
+        needs = needs_of(query.request.query, analysis)
+        looked = Looked(needs, query.request.top_k)
+        begun = time.perf_counter()
+        first = await self._retrieve(query, analysis, version, started)
+        looked.saw(first, 1000 * (time.perf_counter() - begun))
+        if looked.lacking and first.chunks and not first.unfinished:
+            again = " ".join([*looked.lacking, query.request.query])
+            request = query.request.model_copy(update={"query": again[:MAX_QUERY_CHARS]})
+            begun = time.perf_counter()
+            second = await self._retrieve(
+                query.model_copy(update={"request": request}), None, version, started
+            )
+            looked.saw_again(second, 1000 * (time.perf_counter() - begun))
+        return looked
 
     async def _retrieve(
         self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float
@@ -197,10 +220,8 @@ class Workflow:
             return answer.model_copy(update={"corpus_version": version})
         return answer
 
-    def _respond(
-        self, query: PlanQuery, answer: RetrieveAnswer, *, retrieve_ms: float
-    ) -> SearchResponse:
-        request = query.request
+    def _respond(self, query: PlanQuery, looked: Looked, *, retrieve_ms: float) -> SearchResponse:
+        request, answer = query.request, looked.answer
         evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
         status = outcome(answer)
         step: dict[str, Any] = {
@@ -216,8 +237,8 @@ class Workflow:
             step["notes"] = answer.notes
         return SearchResponse(
             status=status.status,
-            status_reason=status.reason,
-            query_type="abstention" if status.status == "abstained" else "single_doc",
+            status_reason=status.reason or looked.reason,
+            query_type=looked.query_type(status.status),
             claim_count=len(evidence),
             relaxed_filters=answer.relaxed_filters,
             evidence_text=evidence_text(evidence),

@@ -18,6 +18,7 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 _JOINS = re.compile(r"\b(?:or|and|than|versus|vs\.?)\b|와|과|랑|하고|대비", re.IGNORECASE)
+_OPENS = re.compile(r"^(?:compare|comparing|comparison|difference|differences)\b\s?")
 _LISTS = re.compile(
     r"\b(?:list|all (?:the|of)|every|enumerate)\b|목록|모두|모든|나열|전부", re.IGNORECASE
 )
@@ -51,6 +52,19 @@ def plan(query: str) -> RetrievalPlan:
             steps.append(after)
             before = after.step_id
     return RetrievalPlan(shape=shape, steps=steps, reason=_REASONS[shape])
+
+
+def compared(query: str) -> list[str]:
+    """The keys of the names that a query compares, at most four; none where it compares nothing.
+
+    A name that holds "and" is two here: "Germany and France".
+    """
+    if not (_COMPARES.search(query) and _JOINS.search(query)):
+        return []
+    apart = [part for name in names(query, 8) for part in re.split(r" (?:and|or|vs|versus) ", name)]
+    said = [_OPENS.sub("", part) for part in apart]
+    distinct = list(dict.fromkeys(part for part in said if part))
+    return distinct[:MAX_SIDES] if len(distinct) > 1 else []
 
 
 def _shape(query: str, said: list[str]) -> PlanShape:

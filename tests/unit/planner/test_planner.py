@@ -8,6 +8,7 @@ from libs.contracts.api.search import (
     SearchResponse,
 )
 from libs.contracts.artefacts import Box
+from libs.contracts.trace import Attempt
 from services.planner.cache import cache_key
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.traces import classic_trace
@@ -78,7 +79,8 @@ def test_the_trace_mirrors_the_envelope_and_holds_its_required_fields() -> None:
         response,
         strategy="fusion",
         analysis_ms=0.125,
-        retrieve_ms=3.25,
+        attempts=[Attempt(stage="strict", top_k=10, verified=True, retrieve_ms=3.25)],
+        coverage={},
         render_ms=0.5,
     ).model_dump(mode="json")
     assert trace["schema_version"] == 1

@@ -1,0 +1,136 @@
+"""The verifier: what a question needs, what the evidence lacks, and one second look for it."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from services.planner.local import analyse_query, analyzer
+from services.planner.verifier import joined, missing, needs_of
+from services.planner.workflow import Workflow
+
+
+def chunk(name: str, content: str = "", **more: Any) -> RetrievedChunk:
+    fields = {
+        "document_id": "d", "revision": 1, "file_name": "a.md", "chunk_id": name, "type": "text",
+        "content": content or name, "path": [], "order": 0, "page_numbers": [], "boxes": [],
+        "content_hash": "sha256:ab", "score": 1.0, "channels": {},
+    }  # fmt: skip
+    return RetrievedChunk(**{**fields, **more})
+
+
+@pytest.mark.parametrize(
+    ("query", "needs"),
+    [
+        ("산업안전보건법 제12조에 따른 의무는?", ("산업안전보건법", "제12조")),
+        ('Where does "duty of care" appear?', ("duty of care",)),
+        ("Compare Germany and France in pensions", ("germany", "france")),
+        ("How do I grease the pump?", ()),
+    ],
+)
+def test_terms_that_are_stated_and_sides_that_are_compared(
+    query: str, needs: tuple[str, ...]
+) -> None:
+    assert needs_of(query, analyse_query(query)).all == needs
+
+
+def test_case_spaces_and_punctuation_make_no_difference() -> None:
+    held = [
+        chunk("a", "ISO 9001:2015 of the Duty-of-Care"),
+        chunk("b", path=["제 12 조의2 (의무)"]),
+    ]
+    assert missing(["iso-9001", "duty of care", "제12조의2"], held) == []
+    assert missing(["iso 9002"], held) == ["iso 9002"]
+    assert missing(["A.MD"], held) == []
+
+
+def test_what_a_second_look_brings_stands_behind_the_better_half() -> None:
+    first = [chunk(f"f{n}") for n in range(6)]
+    second = [chunk("f0"), chunk("s1", "nothing"), chunk("s2", "left"), chunk("s3", "left"),
+              chunk("s4", "right")]  # fmt: skip
+    names = [c.chunk_id for c in joined(first, second, ["left", "right"], 6)]
+    assert names == ["f0", "f1", "f2", "s2", "s4", "s3"]
+    one = [c.chunk_id for c in joined(first, second, ["right"], 6)]
+    assert one == ["f0", "f1", "f2", "f3", "f4", "s4"]
+    assert [c.chunk_id for c in joined(first[:2], second, ["right"], 6)] == ["f0", "f1", "s4"]
+
+
+@given(
+    st.integers(0, 8), st.lists(st.sampled_from(["x", "y", "none"]), max_size=8), st.integers(1, 8)
+)
+def test_the_better_half_always_stays(count: int, texts: list[str], limit: int) -> None:
+    first = [chunk(f"f{n}") for n in range(count)]
+    second = [chunk(f"s{n}", text) for n, text in enumerate(texts)]
+    kept = joined(first, second, ["x", "y"], limit)
+    half = first[: (limit + 1) // 2]
+    assert kept[: len(half)] == half
+    assert len(kept) <= limit
+    assert len({c.chunk_id for c in kept}) == len(kept)
+
+
+class Bus:
+    """Answers in turn; remembers what was asked and recorded."""
+
+    def __init__(self, *answers: list[RetrievedChunk]) -> None:
+        self.answers = list(answers)
+        self.asked: list[Any] = []
+        self.ran: list[Any] = []
+
+    async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        self.asked.append(body)
+        chunks = self.answers.pop(0)
+        return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=chunks)
+
+    async def publish(self, subject: Any, ran: Any, **kwargs: Any) -> None:
+        self.ran.append(ran)
+
+
+async def run(bus: Bus, query: str) -> tuple[Any, dict[str, Any]]:
+    async def version(namespace: str) -> int:
+        return 7
+
+    documents = SimpleNamespace(corpus_version=version)
+    work = Workflow(cast(Any, bus), cast(Any, documents), None, "f", analyzer=analyzer())
+    request = SearchRequest(query=query, top_k=4)
+    response = await work.answer(PlanQuery(namespace="acme", key_id="k", request=request))
+    await work.finish()
+    return response, bus.ran[0].trace["planner"]
+
+
+async def test_a_missing_side_is_looked_for_once_more() -> None:
+    bus = Bus([chunk("g", "Germany pays"), chunk("x")], [chunk("f", "France pays")])
+    response, planner = await run(bus, "Compare Germany and France in pensions")
+    assert bus.asked[1].query == "france Compare Germany and France in pensions"
+    assert bus.asked[1].analysis is None
+    assert [e.chunk_id for e in response.evidence] == ["g", "x", "f"]
+    assert response.query_type == "comparison"
+    assert planner["comparison_coverage"] == {"germany": True, "france": True}
+    assert planner["verifier_retry"] is True
+    first, second = planner["attempts"]
+    assert (first["stage"], first["verified"]) == ("strict", False)
+    assert first["verification_reasons"] == ["missing: france"]
+    assert (second["stage"], second["verified"]) == ("reduced", True)
+    assert planner["selected_stage"] == "reduced"
+    assert planner["stage_sequence"] == ["retrieve", "verify", "retrieve", "verify", "render"]
+
+
+async def test_what_is_nowhere_is_said_after_one_retry() -> None:
+    bus = Bus([chunk("a", "other law")], [chunk("b", "also other")])
+    response, planner = await run(bus, "산업안전보건법 제99조는?")
+    assert len(bus.asked) == 2
+    assert [e.chunk_id for e in response.evidence] == ["a"]
+    assert planner["attempts"][-1]["verified"] is False
+    assert "산업안전보건법" in response.status_reason
+    assert "제99조" in response.status_reason
+
+
+async def test_complete_evidence_is_not_looked_for_again() -> None:
+    bus = Bus([chunk("a", "산업안전보건법 제12조")])
+    response, planner = await run(bus, "산업안전보건법 제12조는?")
+    assert len(bus.asked) == 1
+    assert response.status_reason == ""
+    assert planner["verifier_retry"] is False
+    assert planner["attempts"][0]["verified"] is True
