@@ -11,6 +11,7 @@ from nats.js.errors import NotFoundError
 
 from deploy.local.folder import DataFolder, FolderTaken
 from libs.contracts.subjects import CONSUMERS
+from libs.runtime.buslogin import login_of
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.settings import Settings
 
@@ -47,7 +48,9 @@ def alone(settings: Settings, what: str) -> Iterator[None]:
 async def _at_work(url: str, prefix: str) -> list[str]:
     """Stages that wait for messages just now."""
     try:
-        client = await nats.connect(url, connect_timeout=CONNECT_SECONDS, allow_reconnect=False)
+        client = await nats.connect(
+            **login_of(url).options(), connect_timeout=CONNECT_SECONDS, allow_reconnect=False
+        )
     except (OSError, nats.errors.Error):
         return []
     try:

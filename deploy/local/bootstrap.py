@@ -11,6 +11,7 @@ import nats.errors
 from deploy.local.folder import DataFolder
 from deploy.local.key import key_record, local_key
 from libs.contracts.faults import Fault
+from libs.runtime.buslogin import login_of
 from libs.runtime.catalog.sql.upgrade import upgrade
 from libs.runtime.graph.factory import prepare_graph
 from libs.runtime.index.factory import prepare_index
@@ -26,7 +27,9 @@ async def _bus(settings: Settings) -> None:
     if settings.nats_url is None:
         raise SystemExit("GROUNDWIRE_NATS_URL is not set, so there is no bus to prepare")
     client = await nats.connect(
-        settings.nats_url, connect_timeout=CONNECT_SECONDS, allow_reconnect=False
+        **login_of(settings.nats_url).options(),
+        connect_timeout=CONNECT_SECONDS,
+        allow_reconnect=False,
     )
     try:
         await make_streams(

@@ -16,6 +16,7 @@ from deploy.local import nats
 from deploy.local.folder import DataFolder
 from deploy.local.ports import LOOPBACK, answers, obstacle
 from libs.contracts.subjects import Stage
+from libs.runtime.buslogin import login_of
 from libs.runtime.settings import Settings
 
 MIN_FREE_BYTES = 1 << 30
@@ -117,18 +118,21 @@ def reach(url: str, default_port: int) -> bool:
     return answers(parts.hostname or LOOPBACK, parts.port or default_port, seconds=2.0)
 
 
-def _without_secrets(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port}" if parts.hostname else url
+def _bus(url: str) -> Finding:
+    try:
+        known = login_of(url).servers
+    except ValueError as error:
+        return Finding("NATS", False, "a URL that is none", True, str(error))
+    return Finding(
+        "NATS", any(reach(server, 4222) for server in known), ", ".join(known), True,
+        "start the server, or unset GROUNDWIRE_NATS_URL to use an own one",
+    )  # fmt: skip
 
 
 def servers(settings: Settings) -> Iterator[Finding]:
     """Servers that are given by URL instead of the embedded ones."""
     if settings.nats_url:
-        yield Finding(
-            "NATS", reach(settings.nats_url, 4222), _without_secrets(settings.nats_url), True,
-            "start the server, or unset GROUNDWIRE_NATS_URL to use an own one",
-        )  # fmt: skip
+        yield _bus(settings.nats_url)
     for name, url, embedded in (
         ("objects", settings.resolved_objects_url(), "file"),
         ("catalog", settings.resolved_catalog_url(), "sqlite"),

@@ -20,6 +20,7 @@ from libs.contracts.events import CancelJob, JobEvent
 from libs.contracts.faults import Code, Fault
 from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
 from libs.runtime.bus import Bus
+from libs.runtime.buslogin import login_of
 from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
 from libs.runtime.probes import Check, HttpServer, http_server, probe_app
@@ -38,6 +39,7 @@ Q = TypeVar("Q", bound=BaseModel)
 
 FETCH_SECONDS = 2.0
 SOON_SECONDS = 2.0
+NO_BUS = "GROUNDWIRE_NATS_URL is not set: name a NATS server, or run `groundwire up`"
 
 log = logger("service")
 
@@ -56,11 +58,9 @@ class Service:
         self.settings = settings
         self.stores = Stores(settings, index_writer=stage is Stage.INDEXER)
         if settings.nats_url is None:
-            raise SystemExit(
-                "GROUNDWIRE_NATS_URL is not set: name a NATS server, or run `groundwire up`"
-            )
+            raise SystemExit(NO_BUS)
         self._broker = NatsBroker(
-            settings.nats_url,
+            **login_of(settings.nats_url).broker(),
             name=f"groundwire-{stage}",
             graceful_timeout=settings.shutdown_seconds,
             max_reconnect_attempts=-1,

@@ -39,7 +39,8 @@ class Settings(BaseSettings):
         description="first token of every subject, and prefix of streams and buckets",
     )
     nats_url: str | None = Field(
-        default=None, description="a given NATS server instead of the supervisor's own"
+        default=None,
+        description="a given NATS server or, with commas between, cluster, not an own one",
     )
     bus_replicas: int = Field(
         default=1, ge=1, le=5, description="copies of every stream in the NATS cluster; odd"
