@@ -10,10 +10,11 @@ from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_type
 from services.parser.formats.ocr import Reader, as_jpeg, is_blank
 from services.parser.formats.pdf_attached import pdf_attachments
-from services.parser.formats.pdf_blocks import join_lines, to_lines
+from services.parser.formats.pdf_blocks import to_lines
 from services.parser.formats.pdf_contents import take_contents
 from services.parser.formats.pdf_document import opened_pdf
 from services.parser.formats.pdf_furniture import sides, split_furniture
+from services.parser.formats.pdf_hyphens import Compounds, join_lines
 from services.parser.formats.pdf_layout import reading_order
 from services.parser.formats.pdf_outline import copy_pages, has_sound_outline
 from services.parser.formats.pdf_page import Area, Page, Segment, Table
@@ -58,7 +59,9 @@ def _parse(given: ParseInput, document: Any) -> ShardResult:
         if page.number not in scans:
             tables[page.number] = find_tables(page)
             page.segments = take_words(page, tables[page.number])
-    writer = PageWriter(rows, Typography.of(pages).or_with_tables(whole))
+    compounds = Compounds(s.text for page in pages for s in page.segments)
+    compounds = Compounds(s.text for page in pages for s in page.segments)
+    writer = PageWriter(rows, Typography.of(pages).or_with_tables(whole), compounds=compounds)
     for page in pages:
         _edge(rows, page, "page_header", heads.get(page.number, ()))
         if page.number in scans:
@@ -167,7 +170,7 @@ def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, pag
         writer.picture(page, picture)
     if image is not None:
         page.segments = reader.lines(image, page) or page.segments
-    own = PageWriter(rows, Typography.of([page]), writer.levels)
+    own = PageWriter(rows, Typography.of([page]), writer.levels, writer.compounds)
     own.write(page, reading_order(page.segments))
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.parser.formats.numbering import heading_number, list_marker
+from services.parser.formats.pdf_hyphens import Compounds, join_lines
 from services.parser.formats.pdf_page import Area, Segment
 
-_LETTER_HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]")
 _ENDS = frozenset(".!?:;。…")
 _CLOSERS = "\"'”’)]"
-_NO_SPACE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _LEADERS = ".·…‥"
 _LEADER = re.compile(r"(?:[.·…‥]\s?){4,}\s*[\divxlc]{0,5}\s*$", re.IGNORECASE)
+_NOTE = re.compile(r"([0-9]{1,3}) ?[^\W\d_]")
 BOLD = 0.9
 """Share of a line's words, by length, that are bold in a bold line."""
 NARROW = 12.0
@@ -50,13 +50,15 @@ class Line(Area):
 
 @dataclass(slots=True)
 class Block(Area):
-    """Lines that belong together; `text` is joined and dehyphenated."""
+    """Lines that belong together; `text` is joined and dehyphenated. `listed` marks what stands
+    close to others under numbers that count on."""
 
     lines: list[Line]
     text: str = ""
     em: float = 10.0
     bold: bool = False
     marker: str | None = None
+    listed: bool = False
 
     @property
     def runs_in(self) -> bool:
@@ -172,8 +174,9 @@ def _is_bold(row: Sequence[Segment]) -> bool:
     return sum(len(s.text) for s in worded if s.bold) >= BOLD * total
 
 
-def to_blocks(lines: Sequence[Line]) -> list[Block]:
-    """Lines of one column as headings, paragraphs and list items."""
+def to_blocks(lines: Sequence[Line], compounds: Compounds | None = None) -> list[Block]:
+    """Lines of one column as headings, paragraphs and list items; words joined by hyphens that
+    are `compounds` keep them at the end of a line."""
     if not lines:
         return []
     left = min(line.x0 for line in lines)
@@ -185,7 +188,26 @@ def to_blocks(lines: Sequence[Line]) -> list[Block]:
             groups.append([line])
         else:
             groups[-1].append(line)
-    return [_block(group) for group in groups]
+    blocks: list[Block] = []
+    for group in groups:
+        parts = _numbered(group)
+        for part in parts:
+            blocks.append(_block(part, compounds))
+            blocks[-1].listed = len(parts) > 1
+    return blocks
+
+
+def _numbered(lines: list[Line]) -> list[list[Line]]:
+    """The lines parted where numbers at their beginnings count on, as those of footnotes do."""
+    parts = [lines[:1]]
+    for line in lines[1:]:
+        number = _NOTE.match(line.text)
+        before = _NOTE.match(parts[-1][0].text) if number else None
+        if number and before and int(number[1]) == int(before[1]) + 1:
+            parts.append([line])
+        else:
+            parts[-1].append(line)
+    return parts
 
 
 def _pitch(lines: Sequence[Line]) -> float:
@@ -252,7 +274,7 @@ def _begins_item(group: list[Line], before: Line, line: Line, marker: str, right
     return before.x1 < right - 4 * line.em or line.x0 > before.x0 + 0.8 * line.em
 
 
-def _block(lines: list[Line]) -> Block:
+def _block(lines: list[Line], compounds: Compounds | None = None) -> Block:
     first = longest = lines[0]
     x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
     total = bold = 0
@@ -265,7 +287,7 @@ def _block(lines: list[Line]) -> Block:
         y0 = line.y0 if line.y0 < y0 else y0
         x1 = line.x1 if line.x1 > x1 else x1
         y1 = line.y1 if line.y1 > y1 else y1
-    text = join_lines([line.text for line in lines])
+    text = join_lines([line.text for line in lines], compounds)
     item = list_marker(text)
     marker = item[0] if item else None
     return Block(x0, y0, x1, y1, lines, text, longest.em, 2 * bold > total, marker)
@@ -274,27 +296,3 @@ def _block(lines: list[Line]) -> Block:
 def merged(block: Block, following: Block) -> Block:
     """Both as one block."""
     return _block([*block.lines, *following.lines])
-
-
-def join_lines(texts: Sequence[str]) -> str:
-    """Lines as one text: a word broken by a hyphen is made whole, Han and Kana get no space.
-
-    A hyphen stays where the next line begins with a capital or a digit (`Sino-\\nJapanese`).
-    """
-    parts: list[str] = []
-    end = ""
-    for text in texts:
-        if text[:1].islower() and _LETTER_HYPHEN.fullmatch(end):
-            parts[-1], end = parts[-1][:-1], end[:-1]
-        elif end and not _joins_without_space(end, text):
-            parts.append(" ")
-            end += " "
-        parts.append(text)
-        end = (end + text)[-2:]
-    return "".join(parts)
-
-
-def _joins_without_space(before: str, after: str) -> bool:
-    if before[-1] in "-\u2010/":
-        return not before.endswith((" -", "--")) and after[:1].isalnum()
-    return bool(_NO_SPACE.match(before[-1]) and _NO_SPACE.match(after))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from services.parser.formats.numbering import heading_number
-from services.parser.formats.pdf_blocks import Line, join_lines, to_lines
+from services.parser.formats.pdf_blocks import Line, to_lines
+from services.parser.formats.pdf_hyphens import join_lines
 from services.parser.formats.pdf_page import Area, Page, Segment
 
 SAME_EDGE = 4.0

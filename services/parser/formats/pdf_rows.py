@@ -15,6 +15,7 @@ from services.parser.formats.numbering import (
 from services.parser.formats.pdf_blocks import Block, to_blocks, to_lines
 from services.parser.formats.pdf_contents import Contents
 from services.parser.formats.pdf_figures import Figures
+from services.parser.formats.pdf_hyphens import Compounds
 from services.parser.formats.pdf_lists import Indents
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, Table
 from services.parser.formats.pdf_titles import (
@@ -38,6 +39,7 @@ class PageWriter:
     rows: Rows
     typography: Typography
     levels: NumberLevels = field(default_factory=NumberLevels)
+    compounds: Compounds | None = None
 
     def write(self, page: Page, groups: Sequence[Sequence[Area]]) -> None:
         """Rows of the groups in order."""
@@ -67,7 +69,8 @@ class PageWriter:
             yield self._blocks(run)
 
     def _blocks(self, segments: list[Segment]) -> list[Block]:
-        return join_numerals(to_blocks(to_lines(segments, run_ins=True)), self.typography)
+        blocks = to_blocks(to_lines(segments, run_ins=True), self.compounds)
+        return join_numerals(blocks, self.typography)
 
     def picture(self, page: Page, picture: Picture) -> None:
         """An image row, once the picture is kept."""
@@ -154,7 +157,7 @@ class PageWriter:
             return "toc"
         if is_caption(block.text):
             return "caption"
-        if is_heading(place, self.typography):
+        if not block.listed and is_heading(place, self.typography):
             return "heading"
         if self._is_footnote(page, block):
             return "footnote"
@@ -163,7 +166,8 @@ class PageWriter:
     def _is_footnote(self, page: Page, block: Block) -> bool:
         small = block.em <= SMALL_TEXT * self.typography.body
         low = block.y0 > 0.55 * page.height
-        return small and low and _FOOTNOTE.match(block.text) is not None
+        marked = _FOOTNOTE.match(block.text) is not None
+        return small and low and marked and any(c.isalpha() for c in block.text)
 
 
 def box(page: Page, area: Area) -> Box:

@@ -4,8 +4,8 @@ import pytest
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats import ocr
-from services.parser.formats.pdf_blocks import join_lines
-from services.parser.formats.pdf_page import Segment
+from services.parser.formats.pdf_hyphens import Compounds, join_lines
+from services.parser.formats.pdf_page import Segment, plain_text
 from tests.support.parsing import parse_bytes
 from tests.support.pdfs import PdfPage, write_pdf
 
@@ -200,6 +200,51 @@ def test_broken_words_and_ligatures_are_made_whole():
     assert join_lines(["日本", "語です"]) == "日本語です"
     assert join_lines(["한국", "정부"]) == "한국 정부"
     assert join_lines(["and/", "or", "-- so"]) == "and/or -- so"
+    assert plain_text("eﬃcient ﬂows of ﬁre") == "efficient flows of fire"
+
+
+def test_hyphens_of_words_stay_where_the_text_spells_them_within_lines():
+    compounds = Compounds(["a well-kept, State-of-the-art co-op of", "the coop and its e-mail-"])
+    assert join_lines(["no well-", "kept one"], compounds) == "no well-kept one"
+    assert join_lines(["state-of-the-", "art things"], compounds) == "state-of-the-art things"
+    assert join_lines(["the co-", "op here"], compounds) == "the coop here"
+    assert join_lines(["in govern-", "ment"], compounds) == "in government"
+    assert join_lines(["x-well-", "kept"], compounds) == "x-wellkept"
+
+
+def test_a_compound_at_the_end_of_a_line_is_told_from_a_broken_word():
+    page = PdfPage().lines(72, 80, [
+        "The fox comes to a well-kept garden, where it finds an exam\xad",
+        "ple of what it was looking for all of the day, which is a well-",
+        "kept hedge that nobody has cut in the whole history of the govern-",
+        "ment of the town.",
+    ])  # fmt: skip
+    assert _parse(page).texts("paragraph") == [
+        "The fox comes to a well-kept garden, where it finds an example of what it was looking for "
+        "all of the day, which is a well-kept hedge that nobody has cut in the whole history of "
+        "the government of the town."
+    ]
+
+
+def test_footnotes_are_kept_apart_from_a_paragraph_that_runs_over_the_page():
+    first = PdfPage().lines(72, 80, BODY).lines(72, 700, BODY[:2])
+    first.lines(72, 740, ["1 See the report of the committee, which tells all of the things that",
+                          "are known of foxes."], 8)  # fmt: skip
+    first.text(
+        72, 759.2, "2 The river is the longer one of all the rivers that are known to it,", 8
+    )
+    first.text(
+        72, 768.8, "and is the deeper one as well, as far as anybody who is here can tell/", 8
+    )
+    first.text(72, 778.4, "3 It was built by the town.", 8).text(72, 792, "6 7 8", 8)
+    parsed = _parse(first, PdfPage().lines(72, 80, BODY[2:]))
+    assert parsed.texts("footnote") == [
+        "1 See the report of the committee, which tells all of the things that are known of foxes.",
+        "2 The river is the longer one of all the rivers that are known to it, and is the deeper "
+        "one as well, as far as anybody who is here can tell/",
+        "3 It was built by the town.",
+    ]
+    assert parsed.texts("paragraph") == [" ".join(BODY), " ".join(BODY[:2]), "6 7 8", BODY[2]]
 
 
 def test_encrypted_and_broken_files_are_document_faults(tmp_path):
