@@ -18,8 +18,8 @@ _WITH_NUMBER = re.compile(
     r"(?!(?:19|20)\d\d\b)[0-9]{1,3}\s+[|•·–-]?\s*\D.*|\D.*(?:\s|[|•·])(?!(?:19|20)\d\d)[0-9]{1,4}"
 )
 _OWN = re.compile(r"(?:figure|fig\.?|table|chapter|part|section|appendix|표|그림|제)\s*[0-9]", re.I)
-_BARRED = re.compile(r"[|•]\s*[0-9]{1,4}$")
-"""A page number behind a bar, as only heads and feet have it."""
+_BARRED = re.compile(r"(?:[|•]|\bpage\s+[0-9]{1,4}\s+of)\s*[0-9]{1,4}$", re.IGNORECASE)
+"""A page number behind a bar, or with the number of pages, as only heads and feet have it."""
 GAP = 0.8
 """White space below (above) a running head (foot), in ems of it."""
 FAR = 2.5

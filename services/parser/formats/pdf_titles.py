@@ -58,8 +58,10 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _TEX = re.compile(r"\\[a-zA-Z]+\s*[{_^]|\\(?:frac|sum|int|times|left|right|mathrm|text)\b")
-_FOOT = re.compile(r"[|•]\s*\d{1,4}$|^\d{1,4}\s*[|•]")
-"""A page number behind or before a bar: a running head or foot."""
+_FOOT = re.compile(
+    r"[|•]\s*\d{1,4}$|^\d{1,4}\s*[|•]|\bpage\s+\d{1,4}\s+of\s+\d{1,4}$", re.IGNORECASE
+)
+"""A page number behind or before a bar, or with the number of pages: a running head or foot."""
 _MATH = re.compile(r"[=≈≠≤≥∑∫√±×÷∂∇∞∈∀∃→⇒^_\\]")
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u1100-\ud7ff\u4e00-\u9fff]{2,}")
 _NAMES = re.compile(

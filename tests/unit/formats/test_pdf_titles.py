@@ -70,4 +70,5 @@ def test_a_bold_term_in_lower_case_counts_where_it_stands_apart() -> None:
 
 def test_a_running_foot_behind_a_bar_is_no_heading_though_it_names_a_chapter() -> None:
     assert not heading("Chapter 3 Orbits and Gravity | 99", em=12, bold=True)
+    assert not heading("Appendix 5 Page 8 of 11", em=12, bold=True)
     assert heading("Chapter 3 Orbits and Gravity", em=12, bold=True)
