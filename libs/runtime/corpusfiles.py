@@ -7,7 +7,7 @@ catalog's, and whoever looks next writes again. An older version never replaces 
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -18,13 +18,9 @@ from pydantic import BaseModel
 from libs.contracts.artefacts.corpus import (
     CollectionFile,
     CorpusCollections,
-    CorpusEdge,
     CorpusErasures,
     CorpusGraph,
     CorpusHits,
-    CorpusNode,
-    DocumentHits,
-    Tombstone,
 )
 from libs.contracts.events.base import now
 from libs.runtime.artefacts import JSON_MEDIA_TYPE, canonical_json, save_json
@@ -46,6 +42,7 @@ _HEAD_BYTES = 64
 _HEAD = re.compile(rb'\{"corpus_version":(\d+),')
 
 M = TypeVar("M", bound=BaseModel)
+Pages = AsyncIterator[list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ async def _put(
     objects: ObjectStore,
     name: str,
     skeleton: CorpusGraph | CorpusHits | CorpusErasures,
-    pages: AsyncIterator[Sequence[BaseModel]],
+    pages: Pages,
 ) -> None:
     key = corpus_key(skeleton.namespace, name)
     await objects.put(key, _filled(skeleton, pages), media_type=JSON_MEDIA_TYPE)
@@ -147,26 +144,21 @@ async def _follow_documents(corpus: Corpus, namespace: str, since: datetime) -> 
             await follow_document(corpus.catalog, corpus.objects, namespace, document_id)
 
 
-async def _filled(
-    skeleton: BaseModel, pages: AsyncIterator[Sequence[BaseModel]]
-) -> AsyncIterator[bytes]:
+async def _filled(skeleton: BaseModel, pages: Pages) -> AsyncIterator[bytes]:
     """The canonical bytes of `skeleton`, its one list filled; only a page is in memory."""
     head, tail = canonical_json(skeleton).split(b"[]", 1)
     yield head + b"["
     between = b""
     async for page in pages:
         if page:
-            items = [
-                orjson.dumps(one.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
-                for one in page
-            ]
-            yield between + b",".join(items)
+            items = orjson.dumps(page, option=orjson.OPT_SORT_KEYS)
+            yield between + items[1:-1]
             between = b","
     yield b"]" + tail
 
 
-async def _nodes(corpus: Corpus, namespace: str) -> AsyncIterator[list[CorpusNode]]:
-    """Nodes and edges of revisions that are kept: not what is staged, hidden or collected."""
+async def _nodes(corpus: Corpus, namespace: str) -> Pages:
+    """`CorpusNode`s of revisions that are kept: not what is staged, hidden or collected."""
     after = 0
     while page := await corpus.graph.page(namespace, after, PAGE):
         after = page[-1].node.revn
@@ -176,24 +168,24 @@ async def _nodes(corpus: Corpus, namespace: str) -> AsyncIterator[list[CorpusNod
         yield [_node(one, kept) for one in page if one.node.revn in kept]
 
 
-def _node(one: NodeEdges, kept: set[int]) -> CorpusNode:
+def _node(one: NodeEdges, kept: set[int]) -> dict[str, Any]:
     edges = [
-        CorpusEdge(revn=edge.revn_b, score=edge.score, shared=list(edge.shared))
+        {"revn": edge.revn_b, "score": edge.score, "shared": edge.shared}
         for edge in one.edges
         if edge.revn_b in kept
     ]
-    return CorpusNode(revn=one.node.revn, document_id=one.node.document_id, edges=edges)
+    return {"revn": one.node.revn, "document_id": one.node.document_id, "edges": edges}
 
 
-async def _hits(corpus: Corpus, namespace: str) -> AsyncIterator[list[DocumentHits]]:
+async def _hits(corpus: Corpus, namespace: str) -> Pages:
     after = ""
     while page := await corpus.catalog.corpus.hits(namespace, after, PAGE):
         after = page[-1].document_id
-        yield page
+        yield [one.model_dump(mode="json") for one in page]
 
 
-async def _erasures(corpus: Corpus, namespace: str) -> AsyncIterator[list[Tombstone]]:
+async def _erasures(corpus: Corpus, namespace: str) -> Pages:
     after = ""
     while page := await corpus.catalog.corpus.erasures(namespace, after, PAGE):
         after = page[-1].receipt.erasure_id
-        yield page
+        yield [one.model_dump(mode="json") for one in page]

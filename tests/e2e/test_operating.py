@@ -1,0 +1,162 @@
+"""A stack whose catalog, search index and graph are lost comes back from its objects."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.documents import MARKDOWN, of_every_format
+from tests.support.stack import KEY, Stack, running_stack
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.slow
+
+CONTENT = ("active", "chunk", "section", "graph_node", "graph_keyword", "graph_edge", "hit")
+KEPT = "SELECT * FROM revision WHERE state = 'published'"
+DOCUMENTS = "SELECT * FROM document WHERE state = 'active'"
+
+
+@pytest.fixture
+def stack() -> Iterator[Stack]:
+    with running_stack() as running:
+        yield running
+
+
+def groundwire(stack: Stack, *command: str) -> "subprocess.CompletedProcess[str]":
+    environment = {
+        **os.environ,
+        "GROUNDWIRE_URL": stack.url,
+        "GROUNDWIRE_API_KEY": KEY,
+        "GROUNDWIRE_DATA_DIR": str(stack.data),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "libs.client.cli.app", *command],
+        env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def snippet(stack: Stack, name: str, **given: str) -> str:
+    """What a snippet of the operators' guide prints."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "GROUNDWIRE_API_KEY": KEY,
+        "GROUNDWIRE_DATA_DIR": str(stack.data),
+        **given,
+    }
+    done = subprocess.run(
+        ["sh", str(ROOT / "docs" / "snippets" / name)],
+        env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 90.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
+
+
+def rows(stack: Stack) -> dict[str, list[Any]]:
+    queries = {name: f"SELECT * FROM {name}" for name in CONTENT}
+    with closing(sqlite3.connect(stack.data / "catalog.db")) as connection:
+        return {
+            name: sorted(connection.execute(query), key=repr)
+            for name, query in {**queries, "revision": KEPT, "document": DOCUMENTS}.items()
+        }
+
+
+def evidence(stack: Stack) -> dict[str, Any]:
+    queries = [query for _, query in of_every_format().values()]
+    return {query: stack.search(query, top_k=5)["evidence"] for query in queries}
+
+
+def settled(stack: Stack) -> bool:
+    """Whether every active document has its vectors."""
+    items = stack.get("/documents?limit=100").json()["items"]
+    return all(one["dense_coverage"] == 1.0 for one in items if one["state"] == "active")
+
+
+def test_a_backup_made_beside_the_services_is_restored_elsewhere(
+    stack: Stack, tmp_path: Path
+) -> None:
+    for name in ("pump.md", "parts.csv"):
+        stack.ingest(name, of_every_format()[name][0], document_id=name.replace(".", "-"))
+    with stack.client() as client:
+        made = client.post("/v1/keys", json={"namespace": "default", "role": "reader"}).json()
+    wait_until(lambda: settled(stack))
+    found = stack.search("grease LGMT-3")["evidence"]
+    elsewhere = tmp_path / "elsewhere"
+    said = snippet(stack, "backup.sh", BACKUP=str(tmp_path / "kept"), RESTORED=str(elsewhere))
+    assert said.splitlines()[-1] == "the stores agree"
+    stack.stop()
+    restored = Stack(elsewhere, stack.port)
+    restored.start()
+    try:
+        assert restored.search("grease LGMT-3")["evidence"] == found
+        with restored.client(made["secret"]) as client:
+            assert client.get(f"{restored.base}/documents").status_code == 200
+    finally:
+        restored.stop()
+
+
+def test_everything_but_the_objects_is_lost_and_comes_back(stack: Stack) -> None:
+    for name, (data, _) in of_every_format().items():
+        stack.ingest(name, data, document_id=name.replace(".", "-"))
+    changed = MARKDOWN.replace("LGMT-3", "LGMT-2").encode()
+    stack.ingest("pump.md", changed, document_id="pump-md")
+    with stack.client() as client:
+        back = client.post(f"{stack.base}/documents/pump-md/revisions/1/activate")
+        assert back.status_code == 200
+        patched = client.patch(f"{stack.base}/documents/safety-txt", json={"year": 2001})
+        assert patched.status_code == 200
+        erasing = client.delete(f"{stack.base}/documents/parts-csv").json()
+        path = f"{stack.base}/erasures/{erasing['erasure_id']}"
+        wait_until(lambda: client.get(path).json()["state"] == "erased")
+        receipt = client.get(path).json()
+    wait_until(lambda: settled(stack))
+    found = evidence(stack)
+    assert found["grease LGMT-3"][0]["document_id"] == "pump-md"
+    wait_until(lambda: groundwire(stack, "check").returncode == 0)
+
+    refused = groundwire(stack, "rebuild")
+    assert refused.returncode == 1
+    assert "in use by process" in refused.stderr
+
+    stack.stop()
+    before = rows(stack)
+    for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
+        (stack.data / name).unlink(missing_ok=True)
+    shutil.rmtree(stack.data / "index")
+    assert "the stores agree" in snippet(stack, "rebuild.sh")
+    done = groundwire(stack, "rebuild", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["troubles"]) == (0, [])
+    assert report["documents"] == len(of_every_format()) - 1
+    after = rows(stack)
+    hits = after.pop("hit")
+    assert set(hits) <= set(before.pop("hit"))
+    assert after == before
+    agreed = groundwire(stack, "check", "--json")
+    assert json.loads(agreed.stdout)["drift"] == []
+
+    stack.start()
+    assert evidence(stack) == found
+    with stack.client() as client:
+        assert client.get(path).json() == receipt
+    shutil.rmtree(stack.data / "objects" / "default" / "deck-pptx" / "1" / "source")
+    drift = groundwire(stack, "check")
+    assert drift.returncode == 1
+    assert "default/deck-pptx revision 1\tobjects\tlacks source" in drift.stdout
