@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -118,6 +119,29 @@ def test_a_bill_names_every_package_once_with_its_version(role: str) -> None:
     )
     for part in made["components"]:
         assert pinned[part["name"]] == part["version"]
+
+
+def test_a_wheel_takes_along_every_file_that_services_read() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    patterns: dict[str, list[str]] = tool["setuptools"]["package-data"]
+    taken = {
+        path
+        for folder in ("libs", "services")
+        for package in (ROOT / folder).rglob("__init__.py")
+        for name in ("*", ".".join(package.parent.relative_to(ROOT).parts))
+        for pattern in patterns.get(name, ())
+        for path in package.parent.glob(pattern)
+    }
+    there = {
+        path
+        for folder in ("libs", "services")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file()
+        and path.suffix not in (".py", ".pyc")
+        and path != ROOT / "libs" / "client" / "pyproject.toml"
+    }
+    assert len(there) > 5
+    assert there <= taken
 
 
 def stages() -> dict[str, str]:
