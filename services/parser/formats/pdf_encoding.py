@@ -7,6 +7,8 @@ marks (bullets and arrows of symbol fonts) on a readable page are none either.
 """
 
 import re
+from collections.abc import Iterable
+from string import ascii_lowercase, ascii_uppercase
 
 FEWEST = 12
 """Characters below which nothing is decided."""
@@ -21,25 +23,26 @@ VOWELS_READ, VOWELS_SHIFTED, E_SHIFTED = 0.25, 0.33, 0.07
 _UNMAPPED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff"
                        r"\ue000-\uf8ff\U000f0000-\U0010ffff]")  # fmt: skip
 _LATIN_1 = re.compile(r"[\xa1-\xff]")
-_LOWER = re.compile(r"[a-z]")
-_CAPITAL = re.compile(r"[A-Z]")
-_VOWEL = re.compile(r"[AEIOUY]")
-_SHIFTED_E = re.compile(r"H")
-_SHIFTED_VOWEL = re.compile(r"[DHLRX\\]")
-_BLANK = re.compile(r"\s+")
+_SHIFTED_VOWELS = "DHLRX\\"
 
 
 def is_garbled(text: str) -> bool:
     """Whether most readers would find `text`, all that stands on a page, to be noise."""
     if _is_shifted(text):
         return True
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", " ").isprintable():
         return False
-    size = len(_BLANK.sub("", text))
+    size = len("".join(text.split()))
+    signs = set(text)
     return size >= FEWEST and (
-        len(_UNMAPPED.findall(text)) >= UNMAPPED_SHARE * size
-        or len(_LATIN_1.findall(text)) >= LATIN_1_SHARE * size
+        _count(text, filter(_UNMAPPED.match, signs)) >= UNMAPPED_SHARE * size
+        or _count(text, filter(_LATIN_1.match, signs)) >= LATIN_1_SHARE * size
     )
+
+
+def _count(text: str, signs: Iterable[str]) -> int:
+    """How often any of the characters stands in the text."""
+    return sum(map(text.count, signs))
 
 
 def _is_shifted(text: str) -> bool:
@@ -48,11 +51,11 @@ def _is_shifted(text: str) -> bool:
     Such text is nearly all capitals, few of them vowels, until it is shifted back: English has
     .19 and then .37. Other texts in capitals, proteins and part numbers too, gain nothing.
     """
-    capitals = len(_CAPITAL.findall(text))
+    capitals = _count(text, ascii_uppercase)
     return (
         capitals >= LETTERS
-        and len(_LOWER.findall(text)) < 0.1 * capitals
-        and len(_VOWEL.findall(text)) < VOWELS_READ * capitals
-        and len(_SHIFTED_VOWEL.findall(text)) > VOWELS_SHIFTED * capitals
-        and len(_SHIFTED_E.findall(text)) > E_SHIFTED * capitals
+        and _count(text, ascii_lowercase) < 0.1 * capitals
+        and _count(text, "AEIOUY") < VOWELS_READ * capitals
+        and _count(text, _SHIFTED_VOWELS) > VOWELS_SHIFTED * capitals
+        and text.count("H") > E_SHIFTED * capitals
     )
