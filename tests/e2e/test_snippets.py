@@ -44,6 +44,11 @@ def test_asking_by_curl(stack: Stack) -> None:
     assert '"title":"Where to read on"' in said
 
 
+def test_tools_by_the_official_client(stack: Stack) -> None:
+    said = run(stack, sys.executable, str(SNIPPETS / "mcp_client.py"))
+    assert "verify_citation" in said.splitlines()[0]
+
+
 def test_an_upload_event(stack: Stack) -> None:
     assert run(stack, sys.executable, str(SNIPPETS / "upload_event.py")).strip() == "published"
 
