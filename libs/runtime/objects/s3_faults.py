@@ -41,6 +41,8 @@ def refused(code: str) -> Exception:
             f"the object store refuses the keys ({code}): see to GROUNDWIRE_OBJECTS_ACCESS_KEY "
             "and GROUNDWIRE_OBJECTS_SECRET_KEY, and to what they may do"
         )
+    elif code == "RequestTimeTooSkewed":
+        detail = "the object store's clock and this machine's differ too much: see to them"
     elif code in _BUSY:
         detail = f"the object store is busy ({code})"
     else:
