@@ -1,6 +1,7 @@
 """Services, bus and stores are disturbed in the middle of a batch, and nothing is lost."""
 
 import asyncio
+import json
 import random
 import subprocess
 from collections.abc import Iterator
@@ -163,7 +164,7 @@ def test_nothing_is_lost(
         jobs[name] = send(stack, prefix, name)
     for name, job_id in jobs.items():
         job = wait(stack, job_id)
-        assert job["state"] == "published", (name, job)
+        assert job["state"] == "published", f"{name}: {json.dumps(job)}"
     assert_undisturbed(world, places, undisturbed, prefix)
     table.note(case, HELD)
 

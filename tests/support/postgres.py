@@ -25,9 +25,10 @@ def empty_database(server: Running, template: str = "template0") -> Iterator[str
     name = f"test_{secrets.token_hex(8)}"
     with psycopg.connect(url_of(server, "postgres"), autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        try:
-            yield url_of(server, name)
-        finally:
+    try:
+        yield url_of(server, name)
+    finally:
+        with psycopg.connect(url_of(server, "postgres"), autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
