@@ -8,8 +8,8 @@ from libs.contracts.faults import Code, WorldFault
 from libs.runtime.keys import document_key
 from libs.runtime.objects.port import ObjectStore
 
-NEEDED = ("chunks.json", "doc_nav.json", "manifest.json", "profile.json")
-"""Artefacts without which a revision cannot be made again."""
+ALWAYS = ("chunks.json", "doc_nav.json", "manifest.json", "profile.json")
+"""Artefacts that every revision has."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ async def document_file_at(objects: ObjectStore, place: Place) -> DocumentFile:
 async def missing(objects: ObjectStore, file: RevisionFile) -> list[str]:
     """Names of artefacts and of the source that are absent, or not what the file says."""
     named = {**file.artefacts, **({"source": file.source} if file.source else {})}
-    lacking = [name for name in NEEDED if name not in named]
+    lacking = [name for name in ALWAYS if name not in named]
     for name, ref in named.items():
         info = await objects.stat(ref.key)
         if info is None or info.sha256 != ref.sha256:

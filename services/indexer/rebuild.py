@@ -40,6 +40,13 @@ from services.indexer.regraph import regraph
 Target = Literal["catalog", "search", "graph"]
 TARGETS: tuple[Target, ...] = ("catalog", "search", "graph")
 
+NEEDED: dict[Target, tuple[str, ...]] = {
+    "catalog": ("chunks.json", "doc_nav.json", "profile.json"),
+    "search": ("chunks.json", "manifest.json"),
+    "graph": ("manifest.json",),
+}
+"""Artefacts without which a target cannot be made; what else is lacking is only told."""
+
 RESERVE = 1_000
 """Corpus versions that a catalog which was lost may have had beyond the last ones stored."""
 
@@ -104,6 +111,7 @@ class _Rebuild:
         self._targets = targets
         self._tell = tell
         self._work = Work("rebuild")
+        self._needed = {name for target in targets for name in NEEDED[target]}
         self.report = Report()
 
     async def namespace(self, name: str, found: list[Place]) -> None:
@@ -171,9 +179,10 @@ class _Rebuild:
         objects, catalog = self._deps.stores.objects, self._deps.stores.catalog
         whole = []
         for one in file.revisions:
-            if lacking := await missing(objects, one):
+            lacking = await missing(objects, one)
+            if lacking:
                 self._trouble(file, f"the store lacks {', '.join(lacking)}", one.revision)
-            else:
+            if not self._needed.intersection(lacking):
                 whole.append(one)
         if file.active_revision is not None and all(
             one.revision != file.active_revision for one in whole

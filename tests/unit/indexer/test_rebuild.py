@@ -23,7 +23,7 @@ from libs.runtime.catalog.sql.schema import (
 )
 from libs.runtime.corpusfiles import follow_corpus, stored_versions
 from libs.runtime.index.port import LexicalChannel, LexicalQuery, Scope
-from libs.runtime.keys import corpus_key, document_key, revision_key
+from libs.runtime.keys import corpus_key, document_key, revision_key, source_key
 from services.indexer.deps import Deps
 from services.indexer.handlers import on_erasure_requested
 from services.indexer.rebuild import (
@@ -287,6 +287,18 @@ async def test_a_document_that_cannot_be_read_is_told_and_the_others_are_made(
         ]
         shown = (await deps.stores.catalog.documents.active_set(NS)).revisions
         assert [(one.document_id, one.revision) for one in shown] == [("again", 2), ("doc-1", 1)]
+
+
+async def test_what_a_store_does_not_need_it_is_made_without(folder: Path) -> None:
+    async with filled(folder) as (deps, tables, found):
+        lost = [source_key(NS, "doc-1", 1, "a.md"), revision_key(NS, "doc-2", 1, "profile.json")]
+        await deps.stores.objects.delete(lost)
+        report = await run(deps, "search", "graph")
+        assert [one.detail for one in report.troubles] == [
+            "the store lacks source",
+            "the store lacks profile.json",
+        ]
+        assert (await rows(deps), await answers(deps)) == (tables, found)
 
 
 async def test_search_without_a_catalog_says_what_is_missing(folder: Path) -> None:
