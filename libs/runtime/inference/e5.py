@@ -18,13 +18,14 @@ _SLICE = 256
 """Texts tokenised at once."""
 
 
-_NICE = 10
+NICE = 10
+"""The priority of threads that embed passages, as `nice` counts it."""
 
 
 def _yield_to_others() -> None:
     """Lower the priority of this thread alone, where the system has such."""
     with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 class E5Embedder:

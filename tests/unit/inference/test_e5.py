@@ -1,6 +1,7 @@
 """The embedder's threads, with a session that computes nothing."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +24,15 @@ class FakeSession:
         self.gate.set()
         self.begun = threading.Semaphore(0)
         self.batches = 0
+        self.nice: dict[str, int] = {}
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [[len(text)] * len(text) for text in texts]
 
     def vectors(self, batch: Sequence[Sequence[int]]) -> Vectors:
-        if threading.current_thread().name.startswith("e5-passage"):
+        name = threading.current_thread().name
+        self.nice[name[:8]] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        if name.startswith("e5-passage"):
             self.batches += 1
             self.begun.release()
             assert self.gate.wait(30)
@@ -89,6 +93,18 @@ async def test_passages_fill_their_threads_and_leave_queries_alone(
     assert session.batches == 2
     session.gate.set()
     assert len(await bulk) == 6
+    await embedder.close()
+
+
+async def test_passages_leave_the_processor_to_queries_and_others(
+    tmp_path: Path, session: FakeSession
+) -> None:
+    embedder = E5Embedder(tmp_path)
+    await embedder.embed_passages(["x"])
+    await embedder.embed_query("now")
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert session.nice["e5-query"] == own
+    assert session.nice["e5-passa"] > own or own >= e5.NICE
     await embedder.close()
 
 
