@@ -25,7 +25,8 @@ NICE = 10
 def _yield_to_others() -> None:
     """Lower the priority of this thread alone, where the system has such."""
     with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        nice = max(NICE, os.getpriority(os.PRIO_PROCESS, 0))
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
 
 
 class E5Embedder:
