@@ -4,6 +4,7 @@ Built-in kinds go to the API server's own code (`validator/`), the others to the
 their projects' definitions. Needs Go and, the first time, its module proxy.
 """
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from deploy.k8s.tools import (
+    COMPOSE,
     FOLDERS,
     Lacking,
     built,
@@ -23,7 +25,7 @@ from deploy.k8s.tools import (
     rendered,
 )
 
-IMAGES = Path(__file__).resolve().parents[1] / "images"
+DEPLOY = Path(__file__).resolve().parents[1]
 
 
 def closed(schema: Any) -> Any:
@@ -84,6 +86,15 @@ def findings(folder: Path, schemas: dict[tuple[str, str], Draft202012Validator])
     return [*builtin_findings(builtin), *custom_findings(custom, schemas)]
 
 
+def compose_findings() -> list[str]:
+    """What the specification of compose files says of ours."""
+    (schema,) = definition_files([COMPOSE])
+    file = DEPLOY / "compose" / "compose.yaml"
+    validator = Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    (content,) = objects(file.read_text(encoding="utf-8"))
+    return [f"compose: {e.json_path}: {e.message}" for e in validator.iter_errors(content)]
+
+
 def dockerfiles() -> list[str]:
     """What hadolint says, where it is installed: it is under the GPL, so it is not one of our
     packages."""
@@ -93,7 +104,7 @@ def dockerfiles() -> list[str]:
         print("hadolint is not installed, so the Dockerfile is left to the tests")
         return []
     done = subprocess.run(
-        [hadolint, "--failure-threshold", "info", str(IMAGES / "Dockerfile")],
+        [hadolint, "--failure-threshold", "info", str(DEPLOY / "images" / "Dockerfile")],
         capture_output=True,
         text=True,
         check=False,
@@ -106,6 +117,7 @@ def main() -> int:
     wrong = dockerfiles()
     try:
         schemas = custom_schemas(definition_files())
+        wrong += compose_findings()
         for folder in FOLDERS:
             said = findings(folder, schemas)
             print(f"{folder.name}: {len(said)} findings", flush=True)

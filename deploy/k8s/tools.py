@@ -67,6 +67,13 @@ DEFINITIONS = (
     ),
 )
 
+COMPOSE = Definitions(
+    "github.com/compose-spec/compose-go/v2",
+    "v2.10.0",
+    "h1:K2C5LQ3KXvkYpy5N/SG6kIYB90iiAirA9btoTh/gB0Y=",
+    ("schema/compose-spec.json",),
+)
+
 
 def program(name: str, package: str) -> str:
     """A program of this environment, else of the system; `Lacking` without it."""
