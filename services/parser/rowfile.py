@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import orjson
@@ -10,19 +11,30 @@ import zstandard
 from libs.contracts.artefacts.rows import Row
 
 LEVEL = 3
+FEW = 500
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> int:
-    """Write rows compressed, one canonical JSON object a line; returns how many."""
+    """Write rows compressed, one canonical JSON object a line; returns how many.
+
+    A few are compressed at once: a stream's tables, made for any length, cost more than that.
+    """
+    lines = map(_line, rows)
+    first = list(islice(lines, FEW))
+    if len(first) < FEW:
+        path.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(b"".join(first)))
+        return len(first)
     count = 0
     with path.open("wb") as file, zstandard.ZstdCompressor(LEVEL).stream_writer(file) as out:
-        for row in rows:
-            out.write(
-                orjson.dumps(row.model_dump(mode="json", exclude_defaults=True), option=OPTIONS)
-            )
+        for line in chain(first, lines):
+            out.write(line)
             count += 1
     return count
+
+
+def _line(row: Row) -> bytes:
+    return orjson.dumps(row.model_dump(mode="json", exclude_defaults=True), option=OPTIONS)
 
 
 def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
