@@ -16,7 +16,7 @@ from deploy.local.house import ROOT
 from libs.contracts.subjects import CONSUMERS, STREAMS
 from libs.runtime.telemetry import MESSAGES, STORE_SECONDS
 from tests.support.gateway_fakes import World
-from tests.support.manifests import named, overlay
+from tests.support.manifests import container_of, named, of_kind, overlay
 
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum"), "gauge": ("",)}
 KNOWN: dict[str, set[str]] = {
@@ -171,3 +171,17 @@ def test_the_page_of_metrics_knows_every_module_that_makes_one() -> None:
                 ):
                     found.add(".".join(path.relative_to(ROOT).with_suffix("").parts))
     assert found == set(MODULES)
+
+
+def test_the_collector_uses_what_it_defines_where_services_send_to() -> None:
+    content = yaml.safe_load((ROOT / FOLDER / "collector.yaml").read_text())
+    (pipeline,) = content["service"]["pipelines"].values()
+    for kind in ("receivers", "processors", "exporters"):
+        assert set(pipeline[kind]) == set(content[kind])
+    port = content["receivers"]["otlp"]["protocols"]["http"]["endpoint"].rpartition(":")[2]
+    for deployment in of_kind(overlay("production"), "Deployment"):
+        given = {v["name"]: v.get("value", "") for v in container_of(deployment)["env"]}
+        assert given["OTEL_EXPORTER_OTLP_ENDPOINT"].endswith(f":{port}")
+        assert given["OTEL_TRACES_SAMPLER"] == "parentbased_always_on"
+    kinds = {p["name"]: p["type"] for p in content["processors"]["tail_sampling"]["policies"]}
+    assert kinds["errors"] == "status_code"
