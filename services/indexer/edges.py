@@ -1,6 +1,7 @@
 """Which documents of a namespace are joined by what their keywords share (decision 12)."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from libs.runtime.graph.port import GraphEdge, GraphNode
 
@@ -11,8 +12,13 @@ MAX_EDGES = 20
 
 def overlap_score(one: frozenset[str], other: frozenset[str]) -> float:
     """Total length of the shared keywords over the smaller of both totals, in characters."""
-    smaller = min(sum(map(len, one)), sum(map(len, other)))
+    smaller = min(_length(one), _length(other))
     return sum(map(len, one & other)) / smaller if smaller else 0.0
+
+
+@lru_cache(maxsize=1024)
+def _length(keywords: frozenset[str]) -> int:
+    return sum(map(len, keywords))
 
 
 def possible_edges(node: GraphNode, candidates: Iterable[GraphNode]) -> list[GraphEdge]:
@@ -27,7 +33,9 @@ def possible_edges(node: GraphNode, candidates: Iterable[GraphNode]) -> list[Gra
     found: list[GraphEdge] = []
     for other in newest.values():
         shared = node.keywords & other.keywords
+        if len(shared) < MINIMUM_SHARED:
+            continue
         score = overlap_score(node.keywords, other.keywords)
-        if len(shared) >= MINIMUM_SHARED and score >= MINIMUM_SCORE:
+        if score >= MINIMUM_SCORE:
             found.append(GraphEdge(node.revn, other.revn, score, tuple(sorted(shared))))
     return sorted(found, key=lambda edge: (-edge.score, edge.revn_b))

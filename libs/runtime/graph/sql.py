@@ -1,5 +1,6 @@
 """The graph in the catalog's own tables."""
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -172,7 +173,13 @@ def _page(connection: Connection, namespace: str, after: int, limit: int) -> lis
 
 
 def _node(row: Row[Any]) -> GraphNode:
-    return GraphNode(row.revn, row.document_id, frozenset(orjson.loads(row.keywords)))
+    return GraphNode(row.revn, row.document_id, _keywords(row.keywords))
+
+
+@lru_cache(maxsize=1024)
+def _keywords(text: str) -> frozenset[str]:
+    """As stored; documents that are alike are read again and again while more come."""
+    return frozenset(orjson.loads(text))
 
 
 class CatalogGraph:
