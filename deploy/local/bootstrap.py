@@ -11,6 +11,7 @@ import nats.errors
 from deploy.local.folder import DataFolder
 from deploy.local.key import key_record, local_key
 from libs.contracts.faults import Fault
+from libs.contracts.subjects import DEAD, OUTCOMES
 from libs.runtime.buslogin import login_of
 from libs.runtime.catalog.sql.upgrade import upgrade
 from libs.runtime.graph.factory import prepare_graph
@@ -21,6 +22,7 @@ from libs.runtime.stores import Stores
 from libs.runtime.streams import bootstrap as make_streams
 
 CONNECT_SECONDS = 5
+DAY_SECONDS = 86_400.0
 
 
 async def _bus(settings: Settings) -> None:
@@ -37,6 +39,10 @@ async def _bus(settings: Settings) -> None:
             settings.prefix,
             ack_wait=settings.ack_wait_seconds,
             replicas=settings.bus_replicas,
+            max_ages={
+                DEAD: settings.dead_letter_days * DAY_SECONDS,
+                OUTCOMES: settings.outcome_days * DAY_SECONDS,
+            },
         )
     finally:
         await client.close()

@@ -85,6 +85,14 @@ class Settings(BaseSettings):
         default=8, ge=0, description="retries while something outside is away, delay doubling"
     )
     bug_retries: int = Field(default=2, ge=0, description="retries of a fault of our own")
+    dead_letter_days: float = Field(
+        default=0.0,
+        ge=0,
+        description="days after which dead letters go by themselves; 0 keeps them all",
+    )
+    outcome_days: float = Field(
+        default=7.0, gt=0, description="days for which public outcomes can be heard again"
+    )
     retry_seconds: float = Field(default=2.0, gt=0, description="first retry delay")
     max_retry_seconds: float = Field(default=300.0, gt=0, description="longest retry delay")
 

@@ -4,6 +4,9 @@ It runs before any service, because FastStream ignores changed settings of an ex
 durable in silence, and because an interest stream drops what nobody has subscribed to.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from nats.js import JetStreamContext
 from nats.js.api import (
     AckPolicy,
@@ -23,8 +26,11 @@ DUPLICATE_WINDOW_SECONDS = 120.0
 BUCKETS = {"searches": 600.0, "leases": 30.0}
 
 
-def stream_config(prefix: str, stream: Stream, replicas: int = 1) -> StreamConfig:
-    """The server's configuration of a catalogue stream."""
+def stream_config(
+    prefix: str, stream: Stream, replicas: int = 1, max_age: float | None = None
+) -> StreamConfig:
+    """The server's configuration of a catalogue stream; `max_age` in seconds, 0 for ever, goes
+    before the catalogue's."""
     return StreamConfig(
         name=stream_name(prefix, stream),
         description=stream.purpose,
@@ -32,7 +38,7 @@ def stream_config(prefix: str, stream: Stream, replicas: int = 1) -> StreamConfi
         retention=RetentionPolicy(stream.retention),
         discard=DiscardPolicy(stream.discard),
         storage=StorageType.FILE,
-        max_age=stream.max_age,
+        max_age=stream.max_age if max_age is None else max_age,
         max_bytes=stream.max_bytes,
         num_replicas=replicas,
         duplicate_window=DUPLICATE_WINDOW_SECONDS,
@@ -56,11 +62,17 @@ def consumer_config(prefix: str, consumer: Consumer, ack_wait: float) -> Consume
 
 
 async def bootstrap(
-    js: JetStreamContext, prefix: str, *, ack_wait: float, replicas: int = 1
+    js: JetStreamContext,
+    prefix: str,
+    *,
+    ack_wait: float,
+    replicas: int = 1,
+    max_ages: Mapping[Stream, float] = MappingProxyType({}),
 ) -> None:
-    """Make or update every stream, then every durable, then the key-value buckets."""
+    """Make or update every stream, then every durable, then the key-value buckets. `max_ages`
+    in seconds, 0 for ever, go before the catalogue's."""
     for stream in STREAMS:
-        config = stream_config(prefix, stream, replicas)
+        config = stream_config(prefix, stream, replicas, max_ages.get(stream))
         try:
             await js.add_stream(config)
         except BadRequestError:
