@@ -5,6 +5,7 @@ An XLS workbook's own records add its number formats and what is drawn, commente
 
 import io
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +22,10 @@ from services.parser.formats.sheets_tables import Sheet, edge_text, text_of
 
 MAX_GRID = 20_000_000
 """Places of a sheet, filled or not; calamine needs 24 bytes and more for each."""
+HEAD = 4
+"""Bytes before each record of an XLS workbook: its kind and its size."""
+DIMENSIONS, STRINGS = 0x200, 0xFC
+SHORTEST_TABLE, SHORTEST_STRING = 8, 3
 _PLACE = re.compile(rb'<c [^>]*?\br="([A-Z]{1,7})([0-9]{1,10})"')
 
 
@@ -70,8 +75,9 @@ def read_calamine(path: Path) -> Iterator[Sheet]:
 def _sound(path: Path) -> Path | io.BytesIO:
     """The file as calamine can bear it: an XLS workbook's records in a new compound file.
 
-    calamine follows the sectors of a damaged compound file in circles until memory is used up,
-    which aborts the process. `DocumentFault` where the file holds no workbook.
+    calamine follows the sectors of a damaged compound file in circles, and sets memory aside
+    for all that the records announce; where memory is used up, the process is aborted.
+    `DocumentFault` where the file holds no workbook.
     """
     with path.open("rb") as source:
         if source.read(len(MAGIC)) != MAGIC:
@@ -79,9 +85,26 @@ def _sound(path: Path) -> Path | io.BytesIO:
     for name in ("Workbook", "Book"):
         if records := ole_stream(path, name):
             # calamine wants a short stream in such a file, and misreads longer ones of that kind
-            long = records.ljust(CUTOFF, b"\0")
+            long = _plausible(records).ljust(CUTOFF, b"\0")
             return io.BytesIO(write_ole({(name,): long, ("Short",): b"\0"}))
     raise DocumentFault(Code.UNREADABLE, "the workbook is damaged; open and save it again")
+
+
+def _plausible(records: bytes) -> bytes:
+    """The records of a workbook, no sheet and no table of strings announced as larger than the
+    records can hold."""
+    found = bytearray(records)
+    at = 0
+    while at + HEAD <= len(found):
+        kind, size = struct.unpack_from("<HH", found, at)
+        body = at + HEAD
+        if kind == DIMENSIONS:
+            found[body : body + size] = bytes(min(size, len(found) - body))
+        elif kind == STRINGS and size >= SHORTEST_TABLE <= len(found) - body:
+            (count,) = struct.unpack_from("<I", found, body + 4)
+            struct.pack_into("<I", found, body + 4, min(count, len(found) // SHORTEST_STRING))
+        at = body + size
+    return bytes(found)
 
 
 def _check_extent(path: Path) -> None:

@@ -91,6 +91,15 @@ def test_a_workbook_whose_sectors_run_in_circles_is_read_as_far_as_its_sizes_say
     assert parse_bytes(damaged, "xls").rows == parse_bytes(whole, "xls").rows
 
 
+def test_sheets_and_strings_announced_larger_than_the_file_take_no_memory() -> None:
+    """Either announcement is of gigabytes, which ends the process where they are set aside."""
+    dimensions = record(0x200, struct.pack("<IIHH2x", 0, 2**32 - 1, 0, 2**16 - 1))
+    strings = record(0xFC, struct.pack("<II", 2**32 - 1, 2**31 - 1) + text("Fuchs"))
+    cells = dimensions + strings + label(0, 0, "Fuchs") + label(1, 0, "Boot")
+    parsed = parse_bytes(workbook([("Blatt", 0, cells)], []), "xls")
+    assert parsed.texts("paragraph") == ["Fuchs", "Boot"]
+
+
 def test_a_workbook_without_its_records_is_damaged() -> None:
     with pytest.raises(DocumentFault) as caught:
         parse_bytes(write_ole({("Other",): b"words"}), "xls")
