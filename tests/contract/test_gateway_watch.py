@@ -13,6 +13,7 @@ from nats.js.errors import NotFoundError
 from prometheus_client import REGISTRY
 
 from libs.contracts.events import ArtefactRef, DocumentParsed
+from libs.contracts.faults import WorldFault
 from libs.contracts.subjects import CHUNK, CONSUMERS, STREAMS, Stage
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import Bus
@@ -106,3 +107,12 @@ async def test_a_bus_that_cannot_tell_leaves_no_old_figures(world: World) -> Non
         await watch_bus(world.deps)
     assert said("consumer_pending", consumer="chunker") is None
     assert said("dead_letters", stream="dead") is None
+
+
+async def test_what_the_bus_does_not_take_is_counted(world: World) -> None:
+    bus = world.deps.bus
+    before = said("publish_failures_total", event="parser.parsed") or 0
+    await bus.js.delete_stream(stream_name(bus.prefix, CHUNK.stream))
+    with pytest.raises(WorldFault):
+        await bus.announce(parsed())
+    assert said("publish_failures_total", event="parser.parsed") == before + 1
