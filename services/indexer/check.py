@@ -64,15 +64,18 @@ async def check(
     async for place in places(corpus.objects):
         known.setdefault(place.namespace, {})[place.document_id] = place
     for name in sorted(known):
-        found = await _Namespace.look(corpus, index, name)
         ids = sorted(known[name].keys() | set(await _catalogued(corpus, name)))
-        for done, document_id in enumerate(ids):
+        documents = [known[name].get(one, Place(name, one, 0, filed=False)) for one in ids]
+        found = await _Namespace.look(corpus, index, name)
+        suspects: list[Place] = []
+        for done, place in enumerate(documents):
             tell(name, done, len(ids))
-            place = known[name].get(document_id, Place(name, document_id, 0, filed=False))
-            report.documents += 1
-            report.drift += await _twice(corpus, index, found, place, pause)
+            if await _Document(corpus, found, place).compared():
+                suspects.append(place)
         tell(name, len(ids), len(ids))
+        report.documents += len(ids)
         report.revisions += found.revisions
+        report.drift += await _again(corpus, index, suspects, pause)
         report.drift += await _strangers(corpus, name)
     return report
 
@@ -86,16 +89,18 @@ async def _catalogued(corpus: Corpus, name: str) -> list[str]:
     return found
 
 
-async def _twice(
-    corpus: Corpus, index: SearchIndex, found: "_Namespace", place: Place, pause: float
+async def _again(
+    corpus: Corpus, index: SearchIndex, suspects: list[Place], pause: float
 ) -> list[Drift]:
-    """What differs at both looks at a document."""
-    first = await _Document(corpus, found, place).compared()
-    if not first:
+    """What still differs at a second look at the documents of a namespace."""
+    if not suspects:
         return []
     await asyncio.sleep(pause)
-    fresh = await _Namespace.look(corpus, index, place.namespace)
-    return await _Document(corpus, fresh, place).compared()
+    found = await _Namespace.look(corpus, index, suspects[0].namespace)
+    drift: list[Drift] = []
+    for place in suspects:
+        drift += await _Document(corpus, found, place).compared()
+    return drift
 
 
 @dataclass
