@@ -36,6 +36,7 @@ Handler = Callable[[E, Work], Awaitable[None]]
 
 CANCEL_GRACE_SECONDS = 1.0
 SHORT_DELAY_SECONDS = 1.0
+SHORT_RETRIES = 10
 
 log = logger("delivery")
 
@@ -226,8 +227,10 @@ class Delivery(Generic[E]):
             await self._park(message, event, decision)
 
     async def _retry(self, message: Msg, event: E | None, decision: Decision) -> None:
-        """A short wait holds its place in the consumer; a long one is a message schedule."""
-        if event is None or decision.delay <= SHORT_DELAY_SECONDS:
+        """A short wait holds its place in the consumer; a long one, or one after many, since
+        the server delivers a message so often at most, is a message schedule."""
+        few = message.metadata.num_delivered <= SHORT_RETRIES
+        if event is None or (decision.delay <= SHORT_DELAY_SECONDS and few):
             await message.nak(delay=decision.delay)
             return
         durable = self._consumer.durable.removesuffix("-again")
