@@ -178,6 +178,25 @@ def test_the_job_runs_the_command_that_prepares_everything() -> None:
     assert given["GROUNDWIRE_API_KEY"]
 
 
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_the_job_can_be_applied_before_the_services(name: str) -> None:
+    page = (ROOT / "docs" / "operators-kubernetes.md").read_text()
+    selector = re.search(r"^rest='(\S+) notin \((.+)\)'$", page, re.MULTILINE)
+    assert selector is not None
+    assert set(selector[2].split(",")) == set(Stage)
+    first = [
+        o
+        for o in overlay(name)
+        if o["metadata"].get("labels", {}).get(selector[1]) not in selector[2].split(",")
+    ]
+    assert not of_kind(first, "Deployment", "ScaledObject", "HorizontalPodAutoscaler")
+    names = {(o["kind"], o["metadata"]["name"]) for o in first}
+    names |= {("Secret", name) for kind, name in names if kind == "ExternalSecret"}
+    assert ("Job", BOOTSTRAP) in names
+    for _, reference in references(container_of(named(first, "Job", BOOTSTRAP))):
+        assert (reference.kind, reference.name) in names
+
+
 def test_the_bus_knows_every_user_by_the_password_of_its_pod() -> None:
     objects = overlay("trial")
     server = environment(
