@@ -9,8 +9,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.ppt_diagrams import ppt_diagrams
 
 CONVERT_SECONDS = 180.0
 POLL_SECONDS = 1.0
@@ -56,8 +58,14 @@ def _converted(given: ParseInput, name: str) -> ShardResult:
     converted = _convert(given, program, name, target)
     profile = given.profile.model_copy(update={"format": target})
     result = office.parse(replace(given, path=converted, profile=profile))
+    rows = list(result.rows)
+    if name == "ppt":
+        shown = {row.text for row in rows}
+        texts = [text for text in ppt_diagrams(given.path) if text not in shown]
+        rows += [Row(order=len(rows) + i, kind="paragraph", text=t) for i, t in enumerate(texts)]
     return replace(
         result,
+        rows=rows,
         engine=f"libreoffice+{result.engine}",
         versions={**result.versions, "libreoffice": Path(program).name},
     )

@@ -53,18 +53,25 @@ def _shapes(shapes: Any, depth: int) -> Iterator[Any]:
 
 
 def _diagram(slide: Any, shape: Any) -> list[str]:
-    """The paragraphs of a SmartArt diagram's data part."""
-    from defusedxml.ElementTree import fromstring
-
     texts: list[str] = []
     for reference in shape._element.iter(_POINT):
         try:
             blob = slide.part.related_part(reference.get(_DATA)).blob
         except KeyError:
             continue
-        if len(blob) > _PART_LIMIT:
-            continue
-        for paragraph in fromstring(blob).iter(_PARAGRAPH):
-            text = one_line("".join(t.text or "" for t in paragraph.iter(_TEXT)))
-            texts += [text] if text else []
+        if len(blob) <= _PART_LIMIT:
+            texts += diagram_texts(blob)
     return texts
+
+
+def diagram_texts(data: bytes) -> list[str]:
+    """The paragraphs of a SmartArt diagram's data part; none of one that is no sound XML."""
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    try:
+        root = fromstring(data)
+    except (ParseError, DefusedXmlException, ValueError):
+        return []
+    lines = ("".join(t.text or "" for t in p.iter(_TEXT)) for p in root.iter(_PARAGRAPH))
+    return [text for line in lines if (text := one_line(line))]
