@@ -46,7 +46,7 @@ def _files(name: str, every: int) -> list[Path]:
 )
 def test_no_file_breaks_and_none_is_empty(name, every, monkeypatch):
     # what OCR reads takes seconds a page and is measured elsewhere
-    monkeypatch.setattr(ocr.Reader, "read", lambda self, image: [])
+    monkeypatch.setattr(ocr.Reader, "read", lambda self, image, page: [])
     start = time.process_time()
     faults: dict[str, str] = {}
     for path in _files(name, every):
