@@ -63,7 +63,7 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     seen = spans.of_trace(trace_id)
     assert_whole(seen, caller)
     names = {s.name for s in seen}
-    for consumer in ("profiler", "parser", "parser-join", "chunker", "indexer", "ledger"):
+    for consumer in ("profiler", "parser", "chunker", "indexer", "ledger"):
         assert f"{consumer} process" in names
     assert any(n.startswith("objects.") for n in names)
     assert any(n.startswith("catalog.") for n in names)
