@@ -105,7 +105,8 @@ def _gate(config: EvalConfig, measured: list[Measured], summary: dict[str, Any])
 
 
 def _end(number: int, _frame: object) -> None:
-    """Leave by way of what must be stopped and removed first."""
+    """Leave by way of what must be stopped and removed first; a second call changes nothing."""
+    signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 
