@@ -44,7 +44,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     """All addresses of a host. Raises 422 for a name that has none."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):
         raise invalid("url: its host is not known to the name server") from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -72,16 +72,14 @@ class Fetcher:
             transport=self.transport, timeout=TIMEOUT, trust_env=False, follow_redirects=False
         ) as client:
             for _ in range(MAX_REDIRECTS + 1):
-                request = client.build_request("GET", await self._pinned(url))
-                request.headers["Host"] = urlsplit(url).netloc.rpartition("@")[2]
-                request.extensions["sni_hostname"] = urlsplit(url).hostname
+                request = await self._request(client, url)
                 try:
                     answer = await client.send(request, stream=True)
                 except httpx.TransportError:
                     raise invalid("url: its server does not answer") from None
                 try:
                     if answer.has_redirect_location:
-                        url = urljoin(url, answer.headers.get("location", ""))
+                        url = _target(url, answer)
                         continue
                     if answer.status_code != 200:
                         raise invalid(f"url: its server answers {answer.status_code}")
@@ -90,6 +88,16 @@ class Fetcher:
                 finally:
                     await answer.aclose()
             raise invalid(f"url: redirects more than {MAX_REDIRECTS} times")
+
+    async def _request(self, client: httpx.AsyncClient, url: str) -> httpx.Request:
+        pinned = await self._pinned(url)
+        try:
+            request = client.build_request("GET", pinned)
+            request.headers["Host"] = urlsplit(url).netloc.rpartition("@")[2]
+        except (httpx.InvalidURL, ValueError):
+            raise invalid("url: is not an address") from None
+        request.extensions["sni_hostname"] = urlsplit(url).hostname
+        return request
 
     async def _pinned(self, url: str) -> str:
         """The address with its host replaced by a number that was checked."""
@@ -130,7 +138,7 @@ def _public(address: str) -> bool:
         if ip.sixtofour is not None or ip.teredo is not None or ip in _NAT64:
             return False
         ip = ip.ipv4_mapped or ip
-    return ip.is_global and not ip.is_multicast
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -138,6 +146,13 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 def _refused(detail: str) -> CallerFault:
     return CallerFault(Code.FORBIDDEN, detail, 403)
+
+
+def _target(url: str, answer: httpx.Response) -> str:
+    try:
+        return urljoin(url, answer.headers.get("location", ""))
+    except ValueError:
+        raise invalid("url: redirects to what is not an address") from None
 
 
 def _fetched(url: str, answer: httpx.Response) -> Fetched:
@@ -155,5 +170,7 @@ async def _pieces(answer: httpx.Response) -> AsyncIterator[bytes]:
     try:
         async for piece in answer.aiter_bytes():
             yield piece
+    except httpx.DecodingError:
+        raise invalid("url: its server sends what it does not announce") from None
     except httpx.TransportError:
         raise invalid("url: its server broke off") from None

@@ -61,6 +61,8 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
         ("//docs.example.org/a", 422),
         ("http://169.254.169.254/latest", 403),
         ("https://" + "a" * 5000 + ".example.net/", 422),
+        ("https://docs.example.org/\x01", 422),
+        ("https://docs.example.org/\ud800", 422),
     ],
 )
 async def test_other_addresses_are_refused_unasked(url: str, status: int) -> None:
@@ -77,7 +79,8 @@ async def test_other_addresses_are_refused_unasked(url: str, status: int) -> Non
     ["127.0.0.1", "10.0.0.1", "172.16.5.4", "192.168.1.1", "169.254.169.254", "100.64.0.1",
      "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1",
      "::ffff:10.1.1.1",
-     "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::", "255.255.255.255"],
+     "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "::127.0.0.1", "2002:7f00:1::",
+     "2001:0:7f00:1::", "255.255.255.255"],
 )  # fmt: skip
 async def test_a_name_that_leads_inside_is_refused(address: str) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
@@ -113,9 +116,27 @@ async def test_what_is_no_document_is_said(status: int) -> None:
         await fetched(fetcher(lambda _: httpx.Response(status)), "https://docs.example.org/a")
 
 
-async def test_a_name_that_nobody_knows() -> None:
+async def test_a_redirect_to_what_is_no_address_is_the_callers_fault() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(302, headers={"location": "http://[x"})
+
+    with pytest.raises(CallerFault, match="redirects"):
+        await fetched(fetcher(answer), "https://docs.example.org/a")
+
+
+async def test_a_body_that_is_not_compressed_as_announced_is_the_callers_fault() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        body = httpx.ByteStream(b"not gzip")
+        return httpx.Response(200, headers={"content-encoding": "gzip"}, stream=body)
+
+    with pytest.raises(CallerFault, match="announce"):
+        await fetched(fetcher(answer), "https://docs.example.org/a")
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a..invalid", "a" * 64 + ".invalid"])
+async def test_a_name_that_nobody_knows(host: str) -> None:
     with pytest.raises(CallerFault, match="name server"):
-        await resolve("no-such-host.invalid", 443)
+        await resolve(host, 443)
 
 
 async def test_the_route_takes_what_was_fetched_within_the_limit(
