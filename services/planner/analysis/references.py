@@ -22,7 +22,7 @@ _NO_LAW = (
     "운전법", "측정법", "분석법", "검사법", "활용법", "관리법", "예방법칙", "학습법", "공부법",
 )  # fmt: skip
 _ACT = re.compile(
-    r"\b(?:[A-Z][\w’'-]*\s){1,6}(?:Act|Directive|Regulation|Code)\b(?:\s(?:of\s)?\d{4})?"
+    r"\b(?:[A-Z][\w’'-]{0,40}\s){1,6}(?:Act|Directive|Regulation|Code)\b(?:\s(?:of\s)?\d{4})?"
 )
 _ARTICLE = re.compile(
     r"제?\s?(\d{1,4})\s?조(?!\s?[원개각가-힣]{0,1}원)(?:\s?의\s?(\d{1,3}))?(?![가-힣]*달러)"

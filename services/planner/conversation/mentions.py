@@ -14,10 +14,12 @@ from services.planner.analysis.references import codes, laws, phrases
 
 MAX_MENTIONS = 16
 MAX_CHARS = 128
+MAX_FOUND = 4 * MAX_MENTIONS
+"""Names of a text that are compared with each other: comparing takes the square of them."""
 
 Kind = Literal["project", "entity"]
 
-_WORD = r"[가-힣A-Za-z0-9·&()-]+"
+_WORD = r"[가-힣A-Za-z0-9·&()-]{1,40}"
 _PROJECT = re.compile(
     rf"(?:{_WORD}[ ]){{0,6}}(?:{_WORD})?"
     r"(?:(?:시스템|체계|서비스)\s?(?:구축|개발|고도화|개선)(?:\s?(?:사업|용역|과제))?"
@@ -25,7 +27,7 @@ _PROJECT = re.compile(
     r"(?=은|는|이|가|을|를|의|에|과|와|도|만|으로|로|인|[\s,.?!]|$)"
 )
 _ENGLISH_PROJECT = re.compile(
-    r"\b(?:[A-Z][\w&-]*\s){1,6}(?:[Pp]roject|[Pp]rogram(?:me)?|[Ii]nitiative|[Cc]ontract)\b"
+    r"\b(?:[A-Z][\w&-]{0,40}\s){1,6}(?:[Pp]roject|[Pp]rogram(?:me)?|[Ii]nitiative|[Cc]ontract)\b"
 )
 _INSTITUTION = re.compile(
     r"[가-힣A-Za-z0-9·()]{2,20}"
@@ -93,7 +95,7 @@ def mentions(text: str) -> list[Mention]:
         if name:
             add(match.start(), name, "entity")
     found.sort(key=lambda item: (item[0], -len(item[1].text)))
-    return _distinct([mention for _, mention in found])[:MAX_MENTIONS]
+    return _distinct([mention for _, mention in found[:MAX_FOUND]])[:MAX_MENTIONS]
 
 
 def _distinct(found: list[Mention]) -> list[Mention]:

@@ -1,11 +1,13 @@
 """Follow-ups: resolved from what was said, or asked back; never guessed."""
 
+from string import ascii_lowercase as LETTERS
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.contracts.api.search import SearchRequest, Turn
-from services.planner.conversation.mentions import mentions
+from services.planner.conversation.mentions import MAX_FOUND, MAX_MENTIONS, Mention, mentions
 from services.planner.conversation.resolve import resolve
 
 THRESHOLD = 0.6
@@ -152,3 +154,23 @@ def test_whatever_is_said_the_result_is_whole(query: str, turns: list[str]) -> N
     assert (found.clarification is not None) == (
         found.rewrite.context_status == "needs_clarification"
     )
+
+
+def test_many_names_are_not_all_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+    key = Mention.key.fget
+    assert key is not None
+
+    def counted(mention: Mention) -> str:
+        nonlocal calls
+        calls += 1
+        return key(mention)
+
+    monkeypatch.setattr(Mention, "key", property(counted))
+    text = ", ".join(f"Xa{first}{second}" for first in LETTERS for second in LETTERS)
+    assert len(mentions(text)) == MAX_MENTIONS
+    assert calls <= 4 * MAX_FOUND * MAX_FOUND
+
+
+def test_a_run_of_letters_without_end_is_clipped_to_a_word() -> None:
+    assert [m.text for m in mentions("가" * 60 + "사업")] == ["가" * 40 + "사업"]
