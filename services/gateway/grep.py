@@ -8,6 +8,7 @@ import asyncio
 import base64
 import binascii
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ import re2  # type: ignore[import-untyped]
 
 from libs.contracts.api.reading import GrepAnswer, GrepHit, GrepMatch, GrepRequest
 from libs.contracts.artefacts.chunk import Chunk
+from libs.contracts.tokens import TOKEN_PATTERN
 from libs.runtime.catalog.documents import DocumentRecord, DocumentStore
 from libs.runtime.chunkfile import ChunkFile
 from libs.runtime.objects.port import ObjectStore
@@ -24,6 +26,8 @@ MAX_BYTES = 32 * 1024 * 1024
 """Bytes of `chunks.json` that one request reads before it answers with a cursor."""
 MAX_DOCUMENTS = 2_000
 """Documents that one request reads before it answers with a cursor."""
+MAX_PLACES = 500_000
+"""Places, empty ones too, that one request finds before it answers with a cursor."""
 MAX_MATCHES = 20
 """Matches shown of one chunk; all are counted."""
 AROUND = 80
@@ -39,6 +43,7 @@ class _Scan:
     chunks: int = 0
     documents: int = 0
     bytes: int = 0
+    places: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class Cursor:
         try:
             packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             document_id, order = json.loads(packed)
-            if isinstance(document_id, str) and type(order) is int:
+            known = isinstance(document_id, str) and re.fullmatch(TOKEN_PATTERN, document_id)
+            if known and type(order) is int:
                 return Cursor(document_id, order)
         except (ValueError, binascii.Error, TypeError, RecursionError):
             pass
@@ -67,7 +73,7 @@ class Cursor:
 
 
 def matcher(request: GrepRequest) -> Callable[[str], Iterator[tuple[int, int]]]:
-    """A function from text to the character ranges that match, empty matches left out.
+    """A function from text to the character ranges that match, empty ones too.
 
     Raises 422 for a pattern that RE2 does not take.
     """
@@ -87,8 +93,7 @@ def matcher(request: GrepRequest) -> Callable[[str], Iterator[tuple[int, int]]]:
 
     def find(text: str) -> Iterator[tuple[int, int]]:
         for found in pattern.finditer(text):
-            if found.end() > found.start():
-                yield found.start(), found.end()
+            yield found.start(), found.end()
 
     return find
 
@@ -122,7 +127,8 @@ async def grep(
         scan.documents += 1
         scan.bytes += len(data)
         if stopped is not None:
-            return _answer(scan, "limit", Cursor(document.document_id, stopped))
+            reason = "limit" if len(scan.hits) == request.limit else "budget"
+            return _answer(scan, reason, Cursor(document.document_id, stopped))
     return _answer(scan, "complete", None)
 
 
@@ -152,7 +158,7 @@ async def _chosen(
 def _scan_document(
     scan: _Scan, chunks: ChunkFile, document_id: str, revision: int, file_name: str, after: int
 ) -> int | None:
-    """Add the hits of a document; the order of the last chunk when the limit was reached."""
+    """Add the hits of a document; the order of the last chunk where a limit was reached."""
     request = scan.request
     below = request.section_path
     for chunk in chunks:
@@ -163,11 +169,12 @@ def _scan_document(
             continue
         if below and chunk.path[: len(below)] != below:
             continue
-        ranges = list(scan.find(chunk.content))
-        if not ranges:
-            continue
-        scan.hits.append(_hit(chunk, ranges, document_id, revision, file_name))
-        if len(scan.hits) == request.limit:
+        places = list(scan.find(chunk.content))
+        scan.places += len(places)
+        ranges = [(start, end) for start, end in places if end > start]
+        if ranges:
+            scan.hits.append(_hit(chunk, ranges, document_id, revision, file_name))
+        if len(scan.hits) == request.limit or scan.places >= MAX_PLACES:
             return chunk.order
     return None
 

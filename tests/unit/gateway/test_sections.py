@@ -1,5 +1,6 @@
 """Reading by section, as Markdown, by pattern, and as page pictures."""
 
+import base64
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata, Connection, ref
 from libs.contracts.artefacts.nav import DocNav, NavSection
 from libs.contracts.artefacts.profile import Profile
 from libs.runtime.chunkfile import ChunkWriter
+from services.gateway import grep
 from tests.support.gateway_fakes import World
 
 BASE = "/v1/namespaces/acme"
@@ -175,9 +177,34 @@ async def test_grep_goes_on_where_it_stopped_over_documents() -> None:
     assert [h["document_id"] for h in some.json()["hits"]] == ["a", "c"]
 
 
+async def test_grep_pauses_over_matches_that_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grep, "MAX_PLACES", 20)
+    world = await world_with("a", "b")
+    reasons, hits, cursor = [], [], None
+    async with world.client(role="reader") as client:
+        while True:
+            body = {"pattern": "[|]*", "syntax": "re2", "cursor": cursor}
+            answer = (await client.post(f"{BASE}/grep", json=body)).json()
+            reasons.append(answer["stop_reason"])
+            hits += [(hit["document_id"], hit["chunk_id"]) for hit in answer["hits"]]
+            cursor = answer["next_cursor"]
+            if cursor is None:
+                break
+    assert hits == [("a", "tab"), ("b", "tab")]
+    assert reasons[0] == "budget"
+    assert reasons[-1] == "complete"
+
+
+def cursor_of(*parts: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        {"pattern": "a", "cursor": cursor_of("\ud800", 1)},
+        {"pattern": "a", "cursor": cursor_of("d\x00", 1)},
+        {"pattern": "a", "cursor": cursor_of("d", 1.5)},
         {"pattern": "(a", "syntax": "re2"},
         {"pattern": "(?=a)b", "syntax": "re2"},
         {"pattern": "((a{1000}){1000}){1000}", "syntax": "re2"},
