@@ -101,7 +101,7 @@ async def on_picture(deps: Deps, query: PictureQuery) -> PictureAnswer:
             raise DocumentFault(Code.UNREADABLE, "the page cannot be drawn") from None
         if "pages" in finished.result:
             pages = finished.result["pages"]
-            raise CallerFault(Code.NOT_FOUND, f"the document has {pages} pages", 404)
+            raise CallerFault(Code.NOT_FOUND, f"the last page of the document is {pages}", 404)
         data = await asyncio.to_thread(finished.file(PICTURE).read_bytes)
         await objects.put(query.target, data, media_type="image/png")
     return PictureAnswer(key=query.target, **finished.result)
