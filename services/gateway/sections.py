@@ -10,8 +10,21 @@ MAX_LEVEL = 6
 
 
 def find_section(nav: DocNav, path: Sequence[str]) -> NavSection | None:
-    """The section with this heading path, outermost title first; the root for none."""
-    return next((s for s in sections(nav.root) if s.path == list(path)), None)
+    """The section with this heading path, outermost title first; the root for none.
+
+    Where a heading is repeated, the first section of the path, with the others below it.
+    """
+    found = [section for section in sections(nav.root) if section.path == list(path)]
+    if len(found) < 2:
+        return found[0] if found else None
+    first, *others = found
+    return first.model_copy(
+        update={
+            "page_numbers": sorted({number for one in found for number in one.page_numbers}),
+            "total_chunk_count": sum(one.total_chunk_count for one in found),
+            "children": [*first.children, *others],
+        }
+    )
 
 
 def sections(root: NavSection) -> Iterator[NavSection]:

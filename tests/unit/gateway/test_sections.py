@@ -12,6 +12,7 @@ from libs.contracts.artefacts.nav import DocNav, NavSection
 from libs.contracts.artefacts.profile import Profile
 from libs.runtime.chunkfile import ChunkWriter
 from services.gateway import grep
+from services.gateway.sections import find_section, sections
 from tests.support.gateway_fakes import World
 
 BASE = "/v1/namespaces/acme"
@@ -87,6 +88,23 @@ async def test_a_section_with_its_children_to_a_depth() -> None:
     assert root["truncated"] is True
     assert (care["section"]["chunk_ids"], care["truncated"]) == (["t2", "tab", "img"], False)
     assert none.status_code == 404
+
+
+def test_a_repeated_heading_is_read_with_all_that_stands_below_it() -> None:
+    def part(name: str, title: str, path: list[str], order: int, **more: Any) -> NavSection:
+        return NavSection(
+            section_id=name, title=title, path=path, level=len(path), order=order,
+            chunk_ids=[name], total_chunk_count=1, **more,
+        )  # fmt: skip
+
+    deeper = part("b", "Deeper", ["Same", "Deeper"], 1)
+    same = part("a", "Same", ["Same"], 0, children=[deeper], page_numbers=[1])
+    again = part("c", "Same", ["Same"], 2, page_numbers=[2])
+    root = part("root", "", [], 0, children=[same, again])
+    found = find_section(DocNav(document_id="d", file_name="f", title="", root=root), ["Same"])
+    assert found is not None
+    assert [chunk for one in sections(found) for chunk in one.chunk_ids] == ["a", "b", "c"]
+    assert (found.page_numbers, found.total_chunk_count) == ([1, 2], 2)
 
 
 async def test_the_chunks_of_a_section_come_page_by_page() -> None:
