@@ -16,7 +16,14 @@ def build(service: Service) -> None:
     settings = service.settings
     assert isinstance(settings, Settings)
     counter = TokenCounter(settings.models_dir())
-    deps = Deps(service.bus, service.stores.objects, counter.count_many, settings.sizes())
+    stores = service.stores
+    deps = Deps(
+        service.bus,
+        stores.objects,
+        counter.count_many,
+        settings.sizes(),
+        stores.catalog.documents,
+    )
     service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
     require(service, "catalog", "objects")
     service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=settings.chunker_workers)

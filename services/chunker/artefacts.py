@@ -18,10 +18,12 @@ from libs.contracts.artefacts.nav import DocNav, NavResource, NavSection
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.base import Contract
+from libs.contracts.entries import Entry, RecordRules
 from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.chunkfile import ChunkWriter
 from services.chunker.build import Note, SectionChunks, build_chunks
 from services.chunker.cut import Sizes
+from services.chunker.entries import build_entries
 from services.chunker.keywords import CHUNK_KEYWORDS, DOCUMENT_KEYWORDS, top, weigh
 from services.chunker.summary import SUMMARY_CHARACTERS, best_sentence
 from services.chunker.text import CountMany, shorten
@@ -77,11 +79,41 @@ def build_artefacts(
     Raises `DocumentFault(NO_CONTENT)` when nothing in the rows can be retrieved.
     """
     seen = visible(rows)
-    root = build_tree(seen, document_title(seen, profile.title, profile.file_name))
     writer = ChunkWriter()
+    root = build_tree(seen, document_title(seen, profile.title, profile.file_name))
     sections = build_chunks(
         root, count_many, made.sizes, asset_hashes, profile.language, writer.add
     )
+    return _artefacts(profile, len(rows), made, writer, sections)
+
+
+def build_records(
+    profile: Profile, entries: Sequence[Entry], made: Made, count_many: CountMany
+) -> Artefacts:
+    """The same of a document of records: a chunk an entry, a section a category.
+
+    Raises `DocumentFault(NO_CONTENT)` when no entry is left.
+    """
+    rules = profile.records or RecordRules()
+    writer = ChunkWriter()
+    title = profile.title or profile.file_name
+    sections = build_entries(title, entries, rules.kind, count_many, writer.add)
+    if not entries:
+        raise DocumentFault(
+            Code.NO_CONTENT,
+            "the upload leaves nothing in the collection: delete its document instead",
+        )
+    return _artefacts(profile, len(entries), made, writer, sections)
+
+
+def _artefacts(
+    profile: Profile,
+    rows: int,
+    made: Made,
+    writer: ChunkWriter,
+    sections: Sequence[SectionChunks],
+) -> Artefacts:
+    root = sections[0].section
     notes = [note for section in sections for note in section.notes]
     if not notes:
         raise DocumentFault(
@@ -207,12 +239,10 @@ def _source(profile: Profile) -> SourceInfo:
     )
 
 
-def _statistics(
-    rows: Sequence[Row], notes: Sequence[Note], sections: Sequence[SectionChunks]
-) -> Statistics:
+def _statistics(rows: int, notes: Sequence[Note], sections: Sequence[SectionChunks]) -> Statistics:
     types = Counter(note.type for note in notes)
     return Statistics(
-        rows=len(rows),
+        rows=rows,
         chunks=len(notes),
         text_chunks=types["text"],
         image_chunks=types["image"],

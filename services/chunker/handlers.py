@@ -3,19 +3,32 @@
 import asyncio
 from dataclasses import dataclass
 
+from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.artefacts.rows import Row
+from libs.contracts.entries import Entry, RecordRules
 from libs.contracts.events import ArtefactRef, DocumentChunked, DocumentParsed
-from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_json, save_pieces
+from libs.contracts.faults import Code, WorldFault
+from libs.runtime.artefacts import (
+    decode_rows,
+    load_bytes,
+    load_chunks,
+    load_json,
+    save_json,
+    save_pieces,
+)
 from libs.runtime.bus import Bus
+from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.keys import attempt_key
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.work import Work
-from services.chunker.artefacts import Artefacts, Made, build_artefacts
+from services.chunker.artefacts import Artefacts, Made, build_artefacts, build_records
 from services.chunker.cut import Sizes
+from services.chunker.entries import Merged, merged
 from services.chunker.text import CountMany
 
 COUNT_BATCH = 1024
+UNFINISHED = ("accepted", "staged")
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,8 @@ class Deps:
     objects: ObjectStore
     count_many: CountMany
     sizes: Sizes
+    documents: DocumentStore | None = None
+    """Where what is published of a collection is found; only documents of records need it."""
 
 
 async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
@@ -33,12 +48,18 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
     profile = await load_json(deps.objects, event.profile, Profile)
     rows = await asyncio.to_thread(decode_rows, await load_bytes(deps.objects, event.rows))
     work.check()
-    built = await asyncio.to_thread(_build, deps, event, profile, rows, work)
+    diagnostics = event.diagnostics
+    if profile.records is None:
+        built = await asyncio.to_thread(_build, deps, event, profile, rows, work)
+    else:
+        union = await _merged(deps, event, profile.records, rows)
+        built = await asyncio.to_thread(_build_records, deps, event, profile, union, work)
+        diagnostics = await _noted(deps, event, union)
     del rows
     artefacts = {
         "profile.json": event.profile,
         "rows.jsonl.zst": event.rows,
-        "diagnostics.json": event.diagnostics,
+        "diagnostics.json": diagnostics,
         **event.assets,
     }
     work.check()
@@ -54,7 +75,22 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
 def _build(
     deps: Deps, event: DocumentParsed, profile: Profile, rows: list[Row], work: Work
 ) -> Artefacts:
-    """The CPU work, off the event loop: a cancel ends it between two batches of texts."""
+    hashes = {name: ref.sha256 for name, ref in event.assets.items()}
+    return build_artefacts(profile, rows, _made(deps, event), _counting(deps, work), hashes)
+
+
+def _build_records(
+    deps: Deps, event: DocumentParsed, profile: Profile, union: Merged, work: Work
+) -> Artefacts:
+    return build_records(profile, union.entries, _made(deps, event), _counting(deps, work))
+
+
+def _made(deps: Deps, event: DocumentParsed) -> Made:
+    return Made(event.document_id, event.revision, event.engine, event.versions, deps.sizes)
+
+
+def _counting(deps: Deps, work: Work) -> CountMany:
+    """The CPU work is off the event loop: a cancel ends it between two batches of texts."""
 
     def count_many(texts: list[str]) -> list[int]:
         counts: list[int] = []
@@ -63,9 +99,41 @@ def _build(
             counts += deps.count_many(texts[start : start + COUNT_BATCH])
         return counts
 
-    made = Made(event.document_id, event.revision, event.engine, event.versions, deps.sizes)
-    hashes = {name: ref.sha256 for name, ref in event.assets.items()}
-    return build_artefacts(profile, rows, made, count_many, hashes)
+    return count_many
+
+
+async def _merged(deps: Deps, event: DocumentParsed, rules: RecordRules, rows: list[Row]) -> Merged:
+    """The upload over what is published, once every earlier upload has come to its end: each
+    builds on the one before it."""
+    given = [row.entry for row in rows if row.entry is not None]
+    if deps.documents is None:
+        return merged([], given, rules)
+    revisions = await deps.documents.revisions(event.namespace, event.document_id)
+    if any(r.revision < event.revision and r.state in UNFINISHED for r in revisions):
+        raise WorldFault(
+            Code.OVERLOADED, "an earlier upload of these entries is at work", retry_after=1.0
+        )
+    active = await deps.documents.revision(event.namespace, event.document_id)
+    published: list[Entry] = []
+    if active is not None and rules.mode == "merge":
+        chunks = await load_chunks(deps.objects, active.artefacts["chunks.json"])
+        published = [c.metadata.entry for c in chunks if c.metadata.entry is not None]
+    return merged(published, given, rules)
+
+
+async def _noted(deps: Deps, event: DocumentParsed, union: Merged) -> ArtefactRef:
+    """The diagnostics, with what merging noticed."""
+    if not union.unnamed:
+        return event.diagnostics
+    known = await load_json(deps.objects, event.diagnostics, Diagnostics)
+    finding = Finding(
+        code="entry_unknown",
+        detail="records without a name are for entries that are not published: left out",
+        severity="warning",
+        count=union.unnamed,
+    )
+    more = known.model_copy(update={"findings": [*known.findings, finding]})
+    return await save_json(deps.objects, attempt_key(event, "merged/diagnostics.json"), more)
 
 
 def _chunked(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from libs.contracts.artefacts.chunk import REFERENCE, Chunk, canonical_text
+from libs.contracts.entries import Entry
 from libs.runtime.chunkfile import slices
 from libs.runtime.index.port import IndexDocument
 
@@ -31,6 +32,9 @@ def index_documents(
     heads: dict[tuple[str, ...], tuple[list[str], list[str]]] = {}
     found: list[IndexDocument] = []
     for chunk in chunks:
+        if chunk.metadata.entry is not None:
+            found.append(_of_entry(chunk, chunk.metadata.entry, tokenize))
+            continue
         path = tuple(chunk.path)
         if path not in heads:
             titled = path if path[:1] == (title,) else (title, *path)
@@ -50,6 +54,22 @@ def index_documents(
             )
         )
     return found
+
+
+def _of_entry(chunk: Chunk, entry: Entry, tokenize: Tokenize) -> IndexDocument:
+    """An entry weighs keywords and name twice, its text once: what is repeated is what BM25F
+    (Robertson, Zaragoza and Taylor, CIKM 2004) calls a field's weight. Names of siblings, which
+    its chunk's content may hold, are not searched."""
+    text = "\n".join((entry.text, entry.category, *entry.fields.values()))
+    head = tokenize("\n".join((entry.name, *entry.keywords)))
+    return IndexDocument(
+        chunk_id=chunk.chunk_id,
+        order=chunk.order,
+        type=chunk.type,
+        content_tokens=[*head, *head, *tokenize("\n".join((entry.path, text)))],
+        path_tokens=tokenize("\n".join((entry.path, entry.category))),
+        term_text="\n".join((entry.name, entry.path, *entry.keywords)),
+    )
 
 
 def _extracted(summary: str, text: str) -> bool:

@@ -148,7 +148,7 @@ async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
         title=manifest.HIERARCHY.title,
         keywords=frozenset(manifest.keywords),
         counts={**manifest.statistics.model_dump(), "pages": profile.page_count},
-        format=profile.format,
+        format=profile.known_as,
         inferred=dict(profile.inferred),
     )
 

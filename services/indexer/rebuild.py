@@ -217,7 +217,7 @@ class _Rebuild:
             root = (await load_json(stores.objects, refs["doc_nav.json"], DocNav)).root
             await stores.catalog.chunks.stage(revns[one.revision], chunks, root)
             profile = await load_json(stores.objects, refs["profile.json"], Profile)
-            facts[one.revision] = RevisionFacts(profile.format, profile.inferred)
+            facts[one.revision] = RevisionFacts(profile.known_as, profile.inferred)
         gone = await stores.catalog.corpus.restored(file, facts)
         if gone:
             await stores.index.remove(file.namespace, gone)

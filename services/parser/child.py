@@ -13,6 +13,7 @@ from libs.runtime.sandbox.child import Attempt
 from libs.runtime.sandbox.files import verify
 from services.parser.formats import strategy
 from services.parser.formats.base import AssetSink, ParseInput
+from services.parser.formats.records import parse as parse_records
 from services.parser.join import Survey, merge_findings
 from services.parser.rowfile import read_rows, write_rows
 
@@ -62,7 +63,8 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     gc.set_threshold(YOUNG_OBJECTS)
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)
-    result = strategy(profile.format, arguments["engine"])(
+    chosen = parse_records if profile.records else strategy(profile.format, arguments["engine"])
+    result = chosen(
         ParseInput(
             path=Path(arguments["path"]),
             profile=profile,

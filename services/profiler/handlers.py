@@ -63,10 +63,12 @@ async def on_shard_parsed(deps: Deps, event: ShardParsed, work: Work) -> None:
 
 
 def unstated(profile: Profile, event: DocumentAccepted) -> Profile:
-    """The profile without inferences about what the sender stated."""
+    """The profile with what the sender stated, and without inferences about that."""
     stated = event.options.metadata.model_dump(exclude_none=True).keys()
     inferred = {k: v for k, v in profile.inferred.items() if k not in stated}
-    return profile.model_copy(update={"inferred": inferred})
+    rules = event.options.records
+    records = {} if rules is None else {"records": rules, "kind": "entries"}
+    return profile.model_copy(update={"inferred": inferred, **records})
 
 
 async def _profile(deps: Deps, event: DocumentAccepted, work: Work) -> Profile:

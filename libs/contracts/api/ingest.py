@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from libs.contracts.base import Request, is_stored
 from libs.contracts.engines import Engine
+from libs.contracts.entries import RecordRules
 from libs.contracts.tokens import Collection, plain_text
 
 _MOMENT = re.compile(
@@ -59,12 +60,13 @@ class DocumentMetadata(Request):
 
 
 class IngestOptions(Request):
-    """Options of one upload."""
+    """Options of one upload; `records` says that the file holds records, and how they are read."""
 
     collection: Collection = "default"
     metadata: DocumentMetadata = Field(default_factory=DocumentMetadata)
     engine: Engine | None = Field(default=None, max_length=32)
     wait_for_dense: bool = False
+    records: RecordRules | None = None
 
 
 class Reprocess(Request):

@@ -13,6 +13,7 @@ from typing import Literal
 
 from libs.contracts.artefacts.rows import Box, TableCell
 from libs.contracts.base import Contract
+from libs.contracts.entries import Entry
 
 ChunkType = Literal["text", "image", "table"]
 
@@ -59,7 +60,8 @@ class Connection(Contract):
 
 
 class ChunkMetadata(Contract):
-    """Everything about a chunk but its text. `length` in characters, `tokens` in model tokens."""
+    """Everything about a chunk but its text. `length` in characters, `tokens` in model tokens.
+    `entry` is the record that the chunk stands for, in a document of records."""
 
     length: int
     summary: str = ""
@@ -73,6 +75,7 @@ class ChunkMetadata(Contract):
     content_hash: str
     connect_to: list[Connection] = []
     html: str | None = None
+    entry: Entry | None = None
 
 
 class Chunk(Contract):

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from libs.contracts.base import Contract
+from libs.contracts.entries import RECORD_FORMAT, RecordRules
 
 Format = Literal[
     "pdf",
@@ -64,3 +65,9 @@ class Profile(Contract):
     title: str | None = None
     metadata: dict[str, str] = {}
     inferred: dict[str, str | int] = {}
+    records: RecordRules | None = None
+
+    @property
+    def known_as(self) -> str:
+        """The format by which filters know the document: that of records is `entries`."""
+        return self.format if self.records is None else RECORD_FORMAT

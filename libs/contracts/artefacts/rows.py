@@ -3,6 +3,7 @@
 from typing import Literal
 
 from libs.contracts.base import Contract
+from libs.contracts.entries import Entry
 
 RowKind = Literal[
     "heading",
@@ -49,7 +50,7 @@ class Row(Contract):
     `asset` names an image inside the revision, such as `assets/images/<hash>.png`.
     `hidden` marks content that a reader of the original does not see: it is kept out of
     evidence. `font_size` is in points, `bold` the majority of characters; both serve the
-    levelling of headings over the whole document.
+    levelling of headings over the whole document. `entry` is the record that the row stands for.
     """
 
     order: int
@@ -69,3 +70,4 @@ class Row(Contract):
     hidden: bool = False
     font_size: float | None = None
     bold: bool = False
+    entry: Entry | None = None

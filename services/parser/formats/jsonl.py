@@ -34,12 +34,12 @@ _KINDS: dict[str, RowKind] = {
 def parse(given: ParseInput) -> ShardResult:
     """Rows of JSON lines (or of one JSON array): each record a heading and its fields."""
     rows = Rows()
-    for count, record in enumerate(_records(given, rows), 1):
+    for count, record in enumerate(read_records(given, rows), 1):
         if isinstance(record, dict):
             named = next((k for k in NAMES if _is_name(record.get(k))), None)
             title = one_line(str(record[named])) if named else f"Record {count}"
             rows.heading(title, 1, evidence="markup" if named else "none")
-            fields = list(_flat(record))[:MAX_FIELDS]
+            fields = list(flat_fields(record))[:MAX_FIELDS]
             if len(fields) > 1 or not named:
                 cells = plain_cells([list(f) for f in fields], header_rows=0)
                 rows.table([c.model_copy(update={"header": c.column == 0}) for c in cells])
@@ -58,7 +58,7 @@ def parse_fragments(given: ParseInput) -> ShardResult:
 
     rows = Rows()
     open_path: list[str] = []
-    for record in _records(given, rows):
+    for record in read_records(given, rows):
         if not isinstance(record, dict):
             rows.note("fragment_refused", "lines that are no fragments were left out",
                       severity="warning")  # fmt: skip
@@ -88,7 +88,7 @@ def parse_fragments(given: ParseInput) -> ShardResult:
     return rows.result("fragments")
 
 
-def _records(given: ParseInput, rows: Rows) -> Iterator[Any]:
+def read_records(given: ParseInput, rows: Rows) -> Iterator[Any]:
     """The records in order. Lines that are no JSON are a finding; none at all a fault."""
     text = read_text(given)
     if text.lstrip()[:1] == "[":
@@ -130,12 +130,14 @@ def _path(value: object) -> list[str]:
     return [str(v) for v in value] if isinstance(value, list) else []
 
 
-def _flat(record: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+def flat_fields(
+    record: dict[str, Any], prefix: str = "", depth: int = 0
+) -> Iterator[tuple[str, str]]:
     """Fields as (name, text); nested objects under dotted names."""
     for key, value in record.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict) and depth < MAX_DEPTH:
-            yield from _flat(value, f"{name}.", depth + 1)
+            yield from flat_fields(value, f"{name}.", depth + 1)
             continue
         text = _shown(value)
         if text.strip():

@@ -90,9 +90,10 @@ def test_wiring_hears_what_the_parser_says() -> None:
     service = SimpleNamespace(
         settings=Settings(_env_file=None),  # type: ignore[call-arg]
         bus=None,
-        stores=SimpleNamespace(objects=None),
+        stores=SimpleNamespace(objects=None, catalog=SimpleNamespace(documents=None)),
         hear=lambda consumer, model, handler, **_: heard.append((consumer, model)),
         soon=lambda task, name: None,
+        on_ready=lambda name, check: None,
     )
     build(cast(Any, service))
     assert heard == [(CHUNK, DocumentParsed)]

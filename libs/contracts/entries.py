@@ -1,0 +1,93 @@
+"""Entries: records of a collection, how a file of them is read, and how they are searched."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from libs.contracts.base import Contract, Request
+
+RecordKind = Literal["entries", "questions"]
+RECORD_FORMAT = "entries"
+"""What the format of a document of records is to filters, whatever file it came in."""
+MAX_ID = 128
+MAX_KEYWORDS = 200
+Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+def records_document(kind: RecordKind, collection: str) -> str:
+    """The document that holds a collection's entries, or the sample questions for them."""
+    return f"{'entries' if kind == 'entries' else 'queries'}-{collection}"
+
+
+class Entry(Contract):
+    """One record. Of a sample question `id` is the entry that it asks for, `name` the question.
+
+    `path` is where a user finds it, outermost step first; `text` a description; `fields` are
+    the columns that have no name here. `deleted` asks for removal and is never published.
+    """
+
+    id: str
+    name: str
+    path: str = ""
+    category: str = ""
+    keywords: list[str] = []
+    search_count: int = 0
+    text: str = ""
+    fields: dict[str, str] = {}
+    deleted: bool = False
+
+
+def united(old: Entry, new: Entry) -> Entry:
+    """The new entry with the keywords of both, and the old values where it states none."""
+    kept = {
+        name: value
+        for name, value in old.model_dump(exclude={"keywords", "fields", "deleted"}).items()
+        if not getattr(new, name)
+    }
+    words = list(dict.fromkeys([*old.keywords, *new.keywords]))[:MAX_KEYWORDS]
+    fields = {**old.fields, **new.fields}
+    return new.model_copy(update={**kept, "keywords": words, "fields": fields})
+
+
+class RecordRules(Request):
+    """How a file of records is read. `columns` maps our field to the file's column.
+
+    `visible_only` leaves out records whose column `visible` says no, and hidden rows of
+    workbooks. `duplicates` decides between records of one file with one id: `merge` unites
+    their keywords, later values win. `mode` merges with what is published or replaces it.
+    `on_error` leaves faulty rows out (each is a finding) or refuses the file.
+    """
+
+    kind: RecordKind = "entries"
+    columns: dict[str, str] = Field(default_factory=dict, max_length=16)
+    visible_only: bool = True
+    duplicates: Literal["merge", "first", "last", "refuse"] = "merge"
+    mode: Literal["merge", "replace"] = "merge"
+    on_error: Literal["skip", "refuse"] = "skip"
+
+
+class EntryWeights(Request):
+    """Weights of the channels in `weight / (rank_constant + rank)`, rank from 1; 0 switches one
+    off. `question_floor`, `threshold` and `good_enough` are similarities on the scale users
+    see. `popularity` is the most that a popular entry gains."""
+
+    dense: float = Field(default=1.5, ge=0, le=100)
+    lexical: float = Field(default=0.5, ge=0, le=100)
+    questions: float = Field(default=0.4, ge=0, le=100)
+    rank_constant: int = Field(default=60, ge=1, le=10_000)
+    question_floor: float = Field(default=0.85, ge=0, le=1)
+    popularity: float = Field(default=0.005, ge=0, le=1)
+    threshold: float = Field(default=0.3, ge=0, le=1)
+    good_enough: float = Field(default=0.55, ge=0, le=1)
+    rewrites: int = Field(default=2, ge=0, le=2)
+
+
+class CollectionSettings(Request):
+    """What the entries of a collection share: weights, groups of synonyms (they widen the
+    lexical channel alone), and the words by which a category is known: a query that holds two
+    of them is searched in that category."""
+
+    schema_version: Literal[1] = 1
+    weights: EntryWeights = Field(default_factory=EntryWeights)
+    synonyms: list[list[Word]] = Field(default_factory=list, max_length=2_000)
+    categories: dict[Word, list[Word]] = Field(default_factory=dict, max_length=500)

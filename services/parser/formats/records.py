@@ -1,0 +1,200 @@
+"""Files of records (CSV, XLSX and other sheets, JSON lines): each good row one entry.
+
+What is wrong with a row is a finding that names the row, never what stands in it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from libs.contracts.artefacts.diagnostics import Finding
+from libs.contracts.entries import MAX_ID, MAX_KEYWORDS, Entry, RecordRules, united
+from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.archives import opened
+from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.jsonl import flat_fields, read_records
+from services.parser.formats.rows import Rows, clean, one_line
+from services.parser.formats.sheets_csv import read_csv
+from services.parser.formats.sheets_old import read_calamine
+from services.parser.formats.sheets_tables import Sheet
+from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
+
+MAX_FINDINGS = 200
+MAX_NAME = 300
+MAX_TEXT = 8_000
+MAX_FREE = 40
+SHEETS = frozenset({"csv", "xlsx", "xls", "ods"})
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": ("id", "entry_id", "menu_id", "code", "아이디", "코드", "메뉴id", "식별자"),
+    "name": ("name", "title", "menu_name", "이름", "명칭", "메뉴명", "제목", "서비스명"),
+    "path": ("path", "menu_path", "경로", "메뉴경로", "위치"),
+    "category": ("category", "group", "카테고리", "분류", "구분"),
+    "keywords": ("keywords", "keyword", "tags", "키워드", "태그", "검색어"),
+    "search_count": ("search_count", "searches", "count", "popularity", "검색수", "조회수"),
+    "text": ("text", "description", "embedding_text", "설명", "내용"),
+    "visible": ("visible", "display", "use_yn", "노출", "노출여부", "표시"),
+    "deleted": ("deleted", "delete", "삭제"),
+}
+"""Our fields, and how their columns are commonly called."""
+QUESTION = ("question", "query", "sample_query", "질문", "질의", "예문")
+_NO = frozenset({"0", "n", "no", "false", "hidden", "아니오", "아니요", "숨김", "비노출", "미노출"})
+_YES = frozenset({"1", "y", "yes", "true", "예", "네", "삭제"})
+_SPLIT = re.compile(r"[,;|\n·]+")
+_COUNT = re.compile(r"\d{1,12}(?:\.0+)?")
+
+
+class _Refused(Exception):
+    """A row that is no entry; the message says why, without its text."""
+
+
+def parse(given: ParseInput) -> ShardResult:
+    """One row an entry; one without a name, such as a line of a keyword sheet, is for the entry
+    that is published under its id. Raises `DocumentFault`: `UNSUPPORTED` for a file that is no
+    table, `UNREADABLE` where the rules refuse faulty rows, `NO_CONTENT` without a good one."""
+    rules = given.profile.records or RecordRules()
+    rows = Rows()
+    columns = _columns(rules)
+    good: dict[tuple[str, str], Entry] = {}
+    faults: list[Finding] = []
+    left_out = 0
+    for number, hidden, record in _records(given, rows):
+        try:
+            entry = _entry(record, columns, rules)
+            key = (entry.id, entry.name if rules.kind == "questions" else "")
+            if key in good and rules.duplicates == "refuse":
+                raise _Refused("the id is in the file twice")
+        except _Refused as reason:
+            faults.append(_fault(number, str(reason)))
+            continue
+        said = record.get(columns.get("visible", ""), "")
+        if rules.visible_only and not entry.deleted and (hidden or said.casefold() in _NO):
+            left_out += 1
+        elif key not in good or rules.duplicates == "last":
+            good[key] = entry
+        elif rules.duplicates == "merge":
+            good[key] = united(good[key], entry)
+    if faults and rules.on_error == "refuse":
+        named = "; ".join(fault.detail for fault in faults[:5])
+        raise DocumentFault(
+            Code.UNREADABLE, f"{len(faults)} rows are faulty and none was taken: {named}"
+        )
+    if faults and not good:
+        raise DocumentFault(Code.NO_CONTENT, f"no row is an entry: {faults[0].detail}")
+    for entry in good.values():
+        rows.add("paragraph", entry.name or entry.id, entry=entry)
+    if left_out:
+        rows.note("rows_not_visible", "rows that are not visible were left out", count=left_out)
+    result = rows.result("records")
+    result.findings.extend(faults[:MAX_FINDINGS])
+    if (more := len(faults) - MAX_FINDINGS) > 0:
+        rest = Finding(code="row_refused", detail="further rows", severity="warning", count=more)
+        result.findings.append(rest)
+    return result
+
+
+def _fault(number: int, reason: str) -> Finding:
+    return Finding(code="row_refused", detail=f"row {number}: {reason}", severity="warning")
+
+
+def _columns(rules: RecordRules) -> dict[str, str]:
+    """Our field by the folded name of the file's column that the rules state."""
+    unknown = sorted(set(rules.columns) - set(COLUMNS) - {"question"})
+    if unknown:
+        raise DocumentFault(
+            Code.UNREADABLE, f"columns: no field is called {unknown[0][:40]}; known are "
+            f"{', '.join(COLUMNS)}, question",
+        )  # fmt: skip
+    return {field: _folded(column) for field, column in rules.columns.items()}
+
+
+def _entry(record: Mapping[str, str], columns: dict[str, str], rules: RecordRules) -> Entry:
+    """The entry of a record whose keys are folded; fills `columns` as it meets their names."""
+    for field, names in {**COLUMNS, "question": QUESTION}.items():
+        if field not in columns:
+            known = next((n for n in map(_folded, names) if n in record), None)
+            if known is not None:
+                columns[field] = known
+
+    def value(field: str) -> str:
+        return record.get(columns.get(field, ""), "").strip()
+
+    key = one_line(value("id"))
+    if not key:
+        raise _Refused("it has no id")
+    if len(key) > MAX_ID:
+        raise _Refused(f"its id is longer than {MAX_ID} characters")
+    deleted = value("deleted").casefold() in _YES
+    name = one_line(value("question" if rules.kind == "questions" else "name"))
+    if not name and not deleted and (rules.kind == "questions" or rules.mode == "replace"):
+        raise _Refused(f"it has no {'question' if rules.kind == 'questions' else 'name'}")
+    count = value("search_count").replace(",", "")
+    if count and not _COUNT.fullmatch(count):
+        raise _Refused("its search_count is no whole number")
+    taken = set(columns.values())
+    free = [(k, v) for k, v in record.items() if k not in taken and v.strip()]
+    words = [one_line(w)[:MAX_ID] for w in _SPLIT.split(value("keywords"))]
+    return Entry(
+        id=key,
+        name=name[:MAX_NAME],
+        path=one_line(value("path"))[:MAX_NAME],
+        category=one_line(value("category"))[:MAX_ID],
+        keywords=list(dict.fromkeys(w for w in words if w))[:MAX_KEYWORDS],
+        search_count=int(count.split(".")[0]) if count else 0,
+        text=clean(value("text"))[:MAX_TEXT],
+        fields={k[:MAX_ID]: clean(v)[:MAX_TEXT] for k, v in free[:MAX_FREE]},
+        deleted=deleted,
+    )
+
+
+def _folded(column: str) -> str:
+    return one_line(column).casefold().replace(" ", "_")
+
+
+def _records(given: ParseInput, rows: Rows) -> Iterator[tuple[int, bool, dict[str, str]]]:
+    """(row of the file from 1, whether it is hidden, values by folded column)."""
+    name = given.profile.format
+    if name == "jsonl":
+        for number, record in enumerate(read_records(given, rows), 1):
+            fields = dict(flat_fields(record)) if isinstance(record, dict) else {}
+            yield number, False, {_folded(k): v for k, v in fields.items()}
+        return
+    if name not in SHEETS:
+        raise DocumentFault(
+            Code.UNSUPPORTED,
+            "entries are read from JSON lines, CSV and workbooks only",
+        )
+    for sheet in _sheets(given, rows):
+        if not (sheet.hidden and (given.profile.records or RecordRules()).visible_only):
+            yield from _of_sheet(sheet)
+        given.progress(1)
+
+
+def _sheets(given: ParseInput, rows: Rows) -> Iterator[Sheet]:
+    if given.profile.format == "csv":
+        yield read_csv(given, rows)
+        return
+    if given.profile.format == "xlsx":
+        given = opened(given)
+        try:
+            yield from list(read_xlsx(given))
+        except NotReadable:
+            pass
+        else:
+            return
+    yield from read_calamine(given.path)
+
+
+def _of_sheet(sheet: Sheet) -> Iterator[tuple[int, bool, dict[str, str]]]:
+    """The rows below the first filled one, which names the columns."""
+    lines: dict[int, dict[int, str]] = {}
+    for (row, column), text in sheet.cells.items():
+        lines.setdefault(row, {})[column] = text
+    if not lines:
+        return
+    first, *rest = sorted(lines)
+    names = {column: _folded(text) for column, text in lines[first].items()}
+    for row in rest:
+        values: dict[str, Any] = {
+            names[column]: text for column, text in lines[row].items() if column in names
+        }
+        yield row + 1, row in sheet.hidden_rows, values
