@@ -149,8 +149,9 @@ def _refused(detail: str) -> CallerFault:
 
 
 def _target(url: str, answer: httpx.Response) -> str:
+    location: str = answer.headers.get("location", "")
     try:
-        return urljoin(url, answer.headers.get("location", ""))
+        return urljoin(url, location)
     except ValueError:
         raise invalid("url: redirects to what is not an address") from None
 
