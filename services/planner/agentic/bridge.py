@@ -81,7 +81,8 @@ class Bridge:
         ]
 
     def hop(self, found: Sequence[tuple[Key, Mention, list[ProbeHit]]]) -> None:
-        """Take in what the mentions of this hop's seeds led to."""
+        """Take in what the mentions of this hop's seeds led to; none of it comes before the
+        seed that led to it, so that a question of one hop keeps its order."""
         before = dict(self.scores)
         for seed, mention, hits in found:
             others = [hit for hit in hits if key_of(hit) != seed]
@@ -93,7 +94,7 @@ class Bridge:
                 else:
                     spread = 1 + SPREAD * math.log1p(len(others))
                     led = before[seed] * CARRIED * fit / spread
-                score = KEPT_BASE * hit.base + led
+                score = min(KEPT_BASE * hit.base + led, math.nextafter(before[seed], 0.0))
                 if score > self.scores[key_of(hit)]:
                     self.scores[key_of(hit)] = score
                     self.via[key_of(hit)] = mention.name
