@@ -8,6 +8,7 @@ from libs.contracts import events as e
 from libs.contracts.api.reading import PictureQuery
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
+from libs.contracts.query.entries import FindQuery, MatchQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
 
 __all__ = ["PIPELINE_STAGES", "Consumer", "Stage", "Stream", "Subject"]
@@ -120,6 +121,12 @@ QUERY_HYDRATE = Subject(
 QUERY_PICTURE = Subject(
     "query.picture", PictureQuery, (Stage.GATEWAY,), "request", "Draw a page of a source."
 )
+QUERY_FIND = Subject(
+    "query.find", FindQuery, (Stage.GATEWAY,), "request", "Search the entries of a collection."
+)
+QUERY_MATCH = Subject(
+    "query.match", MatchQuery, (Stage.PLANNER,), "request", "One attempt of a search of entries."
+)
 SEARCH_RAN = Subject(
     "search.ran.{namespace}",
     e.SearchRan,
@@ -161,6 +168,8 @@ SUBJECTS: tuple[Subject, ...] = (
     QUERY_PROBE,
     QUERY_HYDRATE,
     QUERY_PICTURE,
+    QUERY_FIND,
+    QUERY_MATCH,
     SEARCH_RAN,
 )
 

@@ -3,10 +3,12 @@
 from functools import partial
 
 from libs.contracts.api.search import PlanQuery
-from libs.contracts.subjects import QUERY_PLAN, RECORD, Stage
+from libs.contracts.query.entries import FindQuery
+from libs.contracts.subjects import QUERY_FIND, QUERY_PLAN, RECORD, Stage
 from libs.runtime.service import Service, require, run
 from services.planner.agentic.mode import agentic_mode
-from services.planner.handlers import on_plan, on_search_ran
+from services.planner.entries import Finder
+from services.planner.handlers import on_find, on_plan, on_search_ran
 from services.planner.recorder import BATCH, Recorder
 from services.planner.settings import Settings
 from services.planner.workflow import IN_HAND, workflow_of
@@ -20,6 +22,8 @@ def build(service: Service) -> None:
     workflow = workflow_of(bus, stores, settings, agentic)
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, settings.planner_record_seconds)
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
+    find = partial(on_find, Finder(bus, stores.objects))
+    service.answer(QUERY_FIND, FindQuery, find, workers=IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
     service.soon(agentic.warm_up, "load the tokeniser")

@@ -2,18 +2,18 @@
 
 from functools import partial
 
+from libs.contracts import subjects
 from libs.contracts.api.search import RetrieveQuery
+from libs.contracts.query.entries import MatchQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
-from libs.contracts.subjects import QUERY_HYDRATE, QUERY_PROBE, QUERY_RETRIEVE, Stage
+from libs.contracts.subjects import Stage
 from libs.runtime.service import Service, require, run
-from services.retriever.handlers import on_hydrate, on_probe, on_retrieve
+from services.retriever.entries import EntryFinder
+from services.retriever.handlers import on_hydrate, on_match, on_probe, on_retrieve
 from services.retriever.probe import Prober
-from services.retriever.retrieve import Retriever
+from services.retriever.retrieve import IN_HAND, Retriever
 from services.retriever.settings import Settings
 from services.retriever.words import words_of
-
-IN_HAND = 1024
-"""More than the retriever's own gate lets wait, so that it is the gate that refuses."""
 
 
 def build(service: Service) -> None:
@@ -21,10 +21,12 @@ def build(service: Service) -> None:
     stores, settings = service.stores, service.settings
     assert isinstance(settings, Settings)
     retriever = Retriever(stores.catalog, stores.index, stores.embedder, settings, words_of)
-    prober = Prober(retriever)
-    service.answer(QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever), workers=IN_HAND)
-    service.answer(QUERY_PROBE, ProbeQuery, partial(on_probe, prober), workers=IN_HAND)
-    service.answer(QUERY_HYDRATE, HydrateQuery, partial(on_hydrate, prober), workers=IN_HAND)
+    prober, finder = Prober(retriever), EntryFinder(retriever)
+    answer = partial(service.answer, workers=IN_HAND)
+    answer(subjects.QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever))
+    answer(subjects.QUERY_PROBE, ProbeQuery, partial(on_probe, prober))
+    answer(subjects.QUERY_HYDRATE, HydrateQuery, partial(on_hydrate, prober))
+    answer(subjects.QUERY_MATCH, MatchQuery, partial(on_match, finder))
     service.soon(retriever.warm_up, "load the embedder")
     require(service, "catalog", "index")
 

@@ -1,7 +1,9 @@
 """What the retriever answers."""
 
 from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery
+from libs.contracts.query.entries import MatchAnswer, MatchQuery
 from libs.contracts.query.probe import HydrateAnswer, HydrateQuery, ProbeAnswer, ProbeQuery
+from services.retriever.entries import EntryFinder
 from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
 
@@ -19,3 +21,8 @@ async def on_probe(prober: Prober, query: ProbeQuery) -> ProbeAnswer:
 async def on_hydrate(prober: Prober, query: HydrateQuery) -> HydrateAnswer:
     """Chosen chunks."""
     return await prober.hydrate(query)
+
+
+async def on_match(finder: EntryFinder, query: MatchQuery) -> MatchAnswer:
+    """One attempt of a search of entries."""
+    return await finder.match(query)

@@ -39,6 +39,8 @@ log = logger("retriever")
 
 CONSISTENT_TRIES = 4
 DEEPEST = 12_800
+IN_HAND = 1024
+"""More than the retriever's own gate lets wait, so that it is the gate that refuses."""
 
 
 @dataclass

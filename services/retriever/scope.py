@@ -6,6 +6,7 @@ from functools import cached_property
 
 from libs.contracts.api.search import ExcludedSection, SearchFilters
 from libs.contracts.artefacts import Chunk
+from libs.contracts.entries import RECORD_FORMAT
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 
 _OF_CHUNKS = {"chunk_types", "exclude_sections"}
@@ -15,11 +16,13 @@ _UNFILTERED = SearchFilters().model_dump(exclude=_OF_CHUNKS)
 @dataclass(frozen=True)
 class Corpus:
     """The revisions that queries may see, with what is derived from them once for all of
-    these queries; `model` is the embedder's."""
+    these queries; `model` is the embedder's. `records` are those of entries and their sample
+    questions, which are searched by collection alone."""
 
     version: int
     revisions: list[ActiveRevision]
     model: str | None
+    records: tuple[ActiveRevision, ...] = ()
 
     @cached_property
     def by_revn(self) -> dict[int, ActiveRevision]:
@@ -51,8 +54,10 @@ class Corpus:
 
 
 def corpus_of(active: ActiveSet, model: str | None) -> Corpus:
-    """All that is active."""
-    return Corpus(active.corpus_version, list(active.revisions), model)
+    """All that is active; records apart."""
+    records = tuple(r for r in active.revisions if r.format == RECORD_FORMAT)
+    documents = [r for r in active.revisions if r.format != RECORD_FORMAT]
+    return Corpus(active.corpus_version, documents, model, records)
 
 
 def in_scope(revisions: Iterable[ActiveRevision], filters: SearchFilters) -> list[ActiveRevision]:

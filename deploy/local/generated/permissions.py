@@ -16,7 +16,9 @@ from libs.contracts.subjects import (
     INGEST_BUCKET,
     INGEST_REQUESTED,
     JOB_EVENTS,
+    QUERY_FIND,
     QUERY_HYDRATE,
+    QUERY_MATCH,
     QUERY_PICTURE,
     QUERY_PLAN,
     QUERY_PROBE,
@@ -39,6 +41,8 @@ ANSWERS = {
     QUERY_PROBE: Stage.RETRIEVER,
     QUERY_HYDRATE: Stage.RETRIEVER,
     QUERY_PICTURE: Stage.PARSER,
+    QUERY_FIND: Stage.PLANNER,
+    QUERY_MATCH: Stage.RETRIEVER,
 }
 BUCKET_USERS = {"searches": (Stage.PLANNER,), "leases": (Stage.GATEWAY,)}
 

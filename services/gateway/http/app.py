@@ -11,6 +11,7 @@ from starlette.routing import Route
 from services.gateway.deps import Deps
 from services.gateway.http import (
     admin,
+    collections,
     dead_letters,
     documents,
     erasures,
@@ -43,6 +44,7 @@ upload tokens; `Observe` puts templates there."""
 ROUTERS = (
     search.router,
     documents.router,
+    collections.router,
     uploads.router,
     jobs.router,
     reading.router,

@@ -1,6 +1,7 @@
 """What routes share: dependencies, path tokens, paging, answers."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
@@ -25,6 +26,18 @@ def _known_shape(value: str) -> str:
     if not _TOKEN.match(value):
         raise not_found("the id")
     return value
+
+
+def shaped(pattern: str, what: str) -> Callable[[str], str]:
+    """A check that lets pass what `pattern` matches: anything else is unknown, 404."""
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.match(value):
+            raise not_found(what)
+        return value
+
+    return check
 
 
 DepsDep = Annotated[Deps, Depends(_deps_of)]

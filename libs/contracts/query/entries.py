@@ -1,0 +1,86 @@
+"""Search of a collection's entries: `query.find` to the planner, `query.match` to the retriever."""
+
+from pydantic import Field
+
+from libs.contracts.api.search import MAX_QUERY_CHARS
+from libs.contracts.base import Contract, Request
+from libs.contracts.entries import EntryWeights
+from libs.contracts.tokens import Collection, Namespace
+
+MAX_ENTRIES = 50
+
+
+class EntrySearch(Request):
+    """The body of a search: `category` limits it, else rules of the collection may."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
+    top_k: int = Field(default=5, ge=1, le=MAX_ENTRIES)
+    category: str | None = Field(default=None, max_length=128)
+    milliseconds: int = Field(default=5000, ge=100, le=60_000)
+
+
+class FindQuery(Contract):
+    """One search of a collection."""
+
+    namespace: Namespace
+    collection: Collection
+    request: EntrySearch
+
+
+class EntryHit(Contract):
+    """An entry found: `score` is the fused one, with what popularity adds; `similarity` is the
+    one users see, 0 to 1 on one scale for every embedder; `channels` are the score's parts."""
+
+    id: str
+    name: str
+    path: str = ""
+    category: str = ""
+    score: float
+    similarity: float
+    channels: dict[str, float] = {}
+
+
+class Attempt(Contract):
+    """One form of the query that was searched; `quality` is what the loop compares."""
+
+    query: str
+    quality: float
+    entries: int
+
+
+class FoundEntries(Contract):
+    """The best attempt's entries, best first, and all attempts in order. `category` is the one
+    that limited the search; `dense` says whether meanings counted or only words."""
+
+    entries: list[EntryHit] = []
+    attempts: list[Attempt] = []
+    category: str | None = None
+    dense: bool = True
+    corpus_version: int = 0
+
+
+class MatchQuery(Contract):
+    """One attempt. `text` is what the dense channel embeds, `original` what sample questions
+    are compared with, `words` what the lexical channel looks for, synonyms included, and
+    `telling` the query's own words, by which entries are judged without an embedder."""
+
+    namespace: Namespace
+    collection: Collection
+    text: str
+    original: str
+    words: str
+    telling: list[str] = Field(default_factory=list, max_length=64)
+    category: str | None = None
+    limit: int = Field(default=5, ge=1, le=MAX_ENTRIES)
+    weights: EntryWeights = Field(default_factory=EntryWeights)
+    milliseconds: int | None = None
+
+
+class MatchAnswer(Contract):
+    """`known` says whether the collection has published entries at all."""
+
+    known: bool
+    corpus_version: int
+    entries: list[EntryHit] = []
+    dense: bool = True
+    unfinished: list[str] = []

@@ -1,0 +1,252 @@
+"""Search of a collection's entries: three channels, rank fusion, popularity, a threshold."""
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from libs.contracts.entries import Entry, EntryWeights, RecordKind, records_document
+from libs.contracts.query.entries import EntryHit, MatchAnswer, MatchQuery
+from libs.runtime.catalog.documents import ActiveRevision
+from libs.runtime.index.port import LexicalQuery, Scope
+from libs.runtime.index.tokenizer import tokenize
+from libs.runtime.inference.errors import ModelUnavailable
+from libs.runtime.telemetry import logger
+from services.retriever.basis import Kept
+from services.retriever.deadline import Deadline, deadline, those_in_time
+from services.retriever.fusion import reciprocal_rank
+from services.retriever.retrieve import Retriever
+from services.retriever.scope import Corpus
+from services.retriever.similarity import calibration_of
+
+log = logger("retriever.entries")
+
+DEPTH = 200
+NARROW_DEPTH = 2_000
+"""Hits taken when a category is to be left of them."""
+QUESTIONS = 50
+MAX_ENTRIES = 100_000
+TABLES = 16
+TRIES = 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """The records of one revision in order; a revision never changes."""
+
+    entries: Sequence[Entry]
+
+    @cached_property
+    def by_id(self) -> dict[str, int]:
+        """The place of each id; of questions, of its first."""
+        return {e.id: place for place, e in reversed(list(enumerate(self.entries)))}
+
+    @cached_property
+    def most(self) -> int:
+        """The highest search count."""
+        return max((e.search_count for e in self.entries), default=0)
+
+
+@dataclass
+class Channels:
+    """Places of entries by channel, best first, each with the channel's score, and the
+    similarity of a place on the scale users see."""
+
+    lists: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
+    similarity: dict[int, float] = field(default_factory=dict)
+    dense: bool = False
+
+    def saw(self, place: int, similarity: float) -> None:
+        """The highest similarity of a place counts."""
+        self.similarity[place] = max(similarity, self.similarity.get(place, 0.0))
+
+
+def popularity(count: int, most: int, weight: float) -> float:
+    """`weight · (log1p(count) / log1p(most))²`; 0 where nothing was ever counted."""
+    return weight * (math.log1p(count) / math.log1p(most)) ** 2 if most > 0 else 0.0
+
+
+def coverage(entry: Entry, telling: Sequence[str]) -> float:
+    """The share of the query's telling words that the entry holds: its similarity where no
+    embedder says more."""
+    if not telling:
+        return 0.0
+    words = (entry.name, entry.path, entry.category, entry.text, *entry.keywords)
+    text = "\n".join((*words, *entry.fields.values())).casefold()
+    return sum(word.casefold() in text for word in telling) / len(telling)
+
+
+def ranked(
+    channels: Channels,
+    table: Table,
+    weights: EntryWeights,
+    *,
+    limit: int,
+    allowed: AbstractSet[int] | None = None,
+) -> list[EntryHit]:
+    """The best entries at or above the threshold: `Σ weight / (k + rank)`, rank from 1 among
+    what is allowed, plus popularity; ties in the order of the collection."""
+    lists = {
+        name: [hit for hit in hits if allowed is None or hit[0] in allowed]
+        for name, hits in channels.lists.items()
+    }
+    by_channel: Mapping[str, float] = weights.model_dump(include={"dense", "lexical", "questions"})
+    found = []
+    for place, fused in reciprocal_rank(lists, by_channel, weights.rank_constant).items():
+        similarity = channels.similarity.get(place, 0.0)
+        if similarity < weights.threshold:
+            continue
+        entry = table.entries[place]
+        extra = popularity(entry.search_count, table.most, weights.popularity)
+        parts = {**fused.parts, "popularity": extra} if extra else fused.parts
+        found.append((fused.score + extra, similarity, place, parts))
+    found.sort(key=lambda one: (-one[0], one[2]))
+    return [
+        EntryHit(
+            id=table.entries[place].id,
+            name=table.entries[place].name,
+            path=table.entries[place].path,
+            category=table.entries[place].category,
+            score=score,
+            similarity=round(similarity, 4),
+            channels=parts,
+        )
+        for score, similarity, place, parts in found[:limit]
+    ]
+
+
+class EntryFinder:
+    """Answers `query.match`, through the gate of the retriever; keeps the tables it read last."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self._tables: Kept[int, Table] = Kept(TABLES)
+
+    async def match(self, query: MatchQuery) -> MatchAnswer:
+        """One attempt; what does not end in time is left out and named."""
+        limit = deadline(query.milliseconds)
+        retriever = self._retriever
+        try:
+            async with retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
+                for _ in range(TRIES):
+                    corpus = await retriever.corpus(query.namespace)
+                    answer = await self._match(query, corpus, limit)
+                    version = await retriever.catalog.documents.corpus_version(query.namespace)
+                    if version == corpus.version:
+                        break
+                return answer
+        except TimeoutError:
+            return MatchAnswer(known=True, corpus_version=0, unfinished=["scope"])
+
+    async def _match(self, query: MatchQuery, corpus: Corpus, limit: Deadline) -> MatchAnswer:
+        entries = _revision(corpus, "entries", query.collection)
+        if entries is None:
+            return MatchAnswer(known=False, corpus_version=corpus.version)
+        table = await self._table(entries)
+        channels = Channels()
+        work = {}
+        if query.weights.lexical > 0:
+            work["lexical"] = self._lexical(query, entries, channels)
+        if self._retriever.embedder is not None and entries.dense_model == corpus.model:
+            work["dense"] = self._dense(query, entries, channels)
+            questions = _revision(corpus, "questions", query.collection)
+            asked = questions is not None and questions.dense_model == corpus.model
+            if questions is not None and asked and query.weights.questions > 0:
+                work["questions"] = self._questions(query, questions, table, channels)
+        unfinished = await those_in_time(work, limit.search) if work else []
+        if not channels.dense:
+            for place, _ in channels.lists.get("lexical", []):
+                channels.saw(place, coverage(table.entries[place], query.telling))
+        hits = ranked(
+            channels, table, query.weights, limit=query.limit,
+            allowed=_of_category(table, query.category),
+        )  # fmt: skip
+        return MatchAnswer(
+            known=True,
+            corpus_version=corpus.version,
+            entries=hits,
+            dense=channels.dense,
+            unfinished=unfinished,
+        )
+
+    async def _lexical(
+        self, query: MatchQuery, revision: ActiveRevision, channels: Channels
+    ) -> None:
+        scope = Scope(query.namespace, frozenset({revision.revn}))
+        words = LexicalQuery(tokenize(query.words))
+        hits = await self._retriever.index.search("content", words, scope, _depth(query))
+        channels.lists["lexical"] = [(hit.order, hit.score) for hit in hits]
+
+    async def _dense(self, query: MatchQuery, revision: ActiveRevision, channels: Channels) -> None:
+        found = await self._nearest(query.text, query.namespace, revision, _depth(query))
+        if found is None:
+            return
+        model, hits = found
+        scale = calibration_of(model).entries
+        channels.dense = True
+        if query.weights.dense > 0:
+            channels.lists["dense"] = hits
+        for place, cosine in hits:
+            channels.saw(place, scale.similarity(cosine))
+
+    async def _questions(
+        self, query: MatchQuery, revision: ActiveRevision, table: Table, channels: Channels
+    ) -> None:
+        """Only sample questions at the floor or above count, each entry by its nearest."""
+        asked = await self._table(revision)
+        found = await self._nearest(query.original, query.namespace, revision, QUESTIONS)
+        if found is None:
+            return
+        model, hits = found
+        scale = calibration_of(model).questions
+        best: dict[int, float] = {}
+        for place, cosine in hits:
+            similarity = scale.similarity(cosine)
+            entry = table.by_id.get(asked.entries[place].id)
+            if entry is not None and similarity >= query.weights.question_floor:
+                best.setdefault(entry, similarity)
+        channels.lists["questions"] = list(best.items())
+        for place, similarity in best.items():
+            channels.saw(place, similarity)
+
+    async def _nearest(
+        self, text: str, namespace: str, revision: ActiveRevision, depth: int
+    ) -> tuple[str, list[tuple[int, float]]] | None:
+        embedder = self._retriever.embedder
+        if embedder is None:
+            return None
+        try:
+            vector = await embedder.embed_query(text)
+        except ModelUnavailable as error:
+            log.warning("dense channel off", reason=str(error))
+            return None
+        scope = Scope(namespace, frozenset({revision.revn}))
+        hits = await self._retriever.index.search_vectors(embedder.model, vector, scope, depth)
+        return embedder.model, [(hit.order, hit.score) for hit in hits]
+
+    async def _table(self, revision: ActiveRevision) -> Table:
+        known = self._tables.get(revision.revn)
+        if known is None:
+            whole = await self._retriever.catalog.chunks.whole([revision.revn], MAX_ENTRIES)
+            unknown = Entry(id="", name="")
+            known = Table([chunk.metadata.entry or unknown for _, chunk in whole])
+            self._tables.put(revision.revn, known)
+        return known
+
+
+def _depth(query: MatchQuery) -> int:
+    return DEPTH if query.category is None else NARROW_DEPTH
+
+
+def _of_category(table: Table, category: str | None) -> set[int] | None:
+    if category is None:
+        return None
+    wanted = category.casefold()
+    return {n for n, e in enumerate(table.entries) if e.category.casefold() == wanted}
+
+
+def _revision(corpus: Corpus, kind: RecordKind, collection: str) -> ActiveRevision | None:
+    wanted = (records_document(kind, collection), collection)
+    return next((r for r in corpus.records if (r.document_id, r.collection) == wanted), None)

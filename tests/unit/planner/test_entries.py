@@ -1,0 +1,120 @@
+from typing import Any, cast
+
+import pytest
+
+from libs.contracts.entries import CollectionSettings, EntryWeights
+from libs.contracts.faults import CallerFault
+from libs.contracts.query.entries import (
+    EntryHit,
+    EntrySearch,
+    FindQuery,
+    MatchAnswer,
+    MatchQuery,
+)
+from libs.runtime.collections import save_settings
+from services.planner.analysis.terms import Terms
+from services.planner.entries import Finder, Form, category_of, forms, quality
+from tests.support.fakes import Objects
+
+NO_TERMS = Terms(synonyms=[], translations={})
+
+
+def hit(key: str, similarity: float) -> EntryHit:
+    return EntryHit(id=key, name=key, score=0.1, similarity=similarity)
+
+
+def test_quality_weighs_the_first_and_the_mean_of_three():
+    assert quality([hit("a", 0.9), hit("b", 0.6), hit("c", 0.3), hit("d", 1.0)]) == pytest.approx(
+        0.7 * 0.9 + 0.3 * 0.6
+    )
+    assert quality([hit("a", 0.5)]) == pytest.approx(0.5)
+    assert quality([]) == 0.0
+
+
+RULES = {"카드": ["카드", "결제", "한도"], "이체": ["송금", "이체", "한도"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "category"),
+    [
+        ("카드 결제가 안 돼요", "카드"),
+        ("이체 한도를 올려줘", "이체"),
+        ("한도를 올려줘", None),
+        ("카드 한도와 이체", None),
+    ],
+)
+def test_two_words_of_a_rule_name_the_category(query, category):
+    assert category_of(query, RULES) == category
+
+
+def test_a_query_is_rewritten_to_its_words_and_then_to_their_synonyms():
+    made = forms("통장에서 돈을 보내고 싶어요", [["돈", "금액"]], NO_TERMS, 2)
+    assert made[0].text == "통장에서 돈을 보내고 싶어요"
+    assert {form.words for form in made} == {made[0].words}
+    assert "금액" in made[0].words.split()
+    assert made[1].text.startswith("통장 ")
+    assert "금액" in made[2].text.split()
+    assert "돈" not in made[2].text.split()
+
+
+def test_no_form_is_searched_twice():
+    assert forms("환율", [], NO_TERMS, 2) == [Form("환율", "환율")]
+    assert len(forms("달러의 환율을 조회", [["환율", "시세"]], NO_TERMS, 0)) == 1
+
+
+class Retriever:
+    """Answers each attempt with the next of these lists."""
+
+    def __init__(self, *answers: list[EntryHit] | None) -> None:
+        self.answers = list(answers)
+        self.asked: list[MatchQuery] = []
+
+    async def request(self, subject: Any, body: MatchQuery, reply: Any, timeout: float) -> Any:
+        self.asked.append(body)
+        found = self.answers.pop(0)
+        return MatchAnswer(known=found is not None, corpus_version=3, entries=found or [])
+
+
+async def find(retriever: Retriever, query: str, settings: CollectionSettings | None = None):
+    objects = cast(Any, Objects())
+    if settings is not None:
+        await save_settings(objects, "acme", "app", settings)
+    asked = FindQuery(namespace="acme", collection="app", request=EntrySearch(query=query))
+    return await Finder(cast(Any, retriever), objects).find(asked)
+
+
+async def test_a_good_answer_ends_the_loop():
+    retriever = Retriever([hit("a", 0.6)])
+    found = await find(retriever, "환율을 조회하고 싶어요")
+    assert [e.id for e in found.entries] == ["a"]
+    assert [(a.query, a.quality) for a in found.attempts] == [("환율을 조회하고 싶어요", 0.6)]
+
+
+async def test_weak_answers_are_asked_again_and_the_best_is_returned():
+    settings = CollectionSettings(synonyms=[["환율", "시세"]])
+    retriever = Retriever([hit("a", 0.4)], [hit("b", 0.5)], [hit("c", 0.3)])
+    found = await find(retriever, "환율을 조회하고 싶어요", settings)
+    assert [e.id for e in found.entries] == ["b"]
+    assert [a.quality for a in found.attempts] == [0.4, 0.5, 0.3]
+    assert {body.original for body in retriever.asked} == {"환율을 조회하고 싶어요"}
+    assert len({body.text for body in retriever.asked}) == 3
+
+
+async def test_rewriting_can_be_switched_off():
+    settings = CollectionSettings(weights=EntryWeights(rewrites=0))
+    retriever = Retriever([hit("a", 0.1)])
+    assert len((await find(retriever, "환율을 조회", settings)).attempts) == 1
+
+
+async def test_a_category_that_leaves_nothing_is_given_up():
+    settings = CollectionSettings(categories={"카드": ["카드", "결제"]})
+    retriever = Retriever([], [hit("a", 0.9)])
+    found = await find(retriever, "카드 결제", settings)
+    assert [body.category for body in retriever.asked] == ["카드", None]
+    assert (found.category, [e.id for e in found.entries]) == (None, ["a"])
+
+
+async def test_a_collection_without_entries_is_not_found():
+    with pytest.raises(CallerFault) as caught:
+        await find(Retriever(None), "x")
+    assert caught.value.status == 404

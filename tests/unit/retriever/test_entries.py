@@ -1,0 +1,76 @@
+import math
+
+import pytest
+
+from libs.contracts.entries import Entry, EntryWeights
+from services.retriever.entries import Channels, Table, coverage, popularity, ranked
+from services.retriever.similarity import PLAIN, calibration_of
+
+TABLE = Table(
+    [
+        Entry(id="a", name="송금", category="이체", keywords=["돈 보내기"], search_count=100),
+        Entry(id="b", name="환율", category="외환"),
+        Entry(id="c", name="환전", category="외환", search_count=9),
+    ]
+)
+E5 = "e5-1571fc98-v1"
+
+
+def test_channels_are_fused_by_rank_from_one_and_popularity_is_added():
+    channels = Channels(
+        {"dense": [(1, 0.9), (0, 0.8)], "lexical": [(0, 3.0)], "questions": [(0, 0.95)]},
+        {0: 0.6, 1: 0.7},
+    )
+    first, second = ranked(channels, TABLE, EntryWeights(), limit=5)
+    assert (first.id, second.id) == ("a", "b")
+    assert first.channels == {
+        "dense": 1.5 / 62,
+        "lexical": 0.5 / 61,
+        "questions": 0.4 / 61,
+        "popularity": 0.005,
+    }
+    assert first.score == pytest.approx(sum(first.channels.values()))
+    assert second.score == pytest.approx(1.5 / 61)
+
+
+def test_popularity_is_the_square_of_the_share_on_a_log_scale():
+    assert popularity(9, 100, 0.005) == pytest.approx(0.005 * (math.log(10) / math.log(101)) ** 2)
+    assert popularity(0, 0, 0.005) == 0.0
+
+
+def test_what_users_see_must_reach_the_threshold():
+    channels = Channels({"dense": [(0, 0.9), (1, 0.8)], "lexical": [(2, 5.0)]}, {0: 0.3, 1: 0.29})
+    assert [hit.id for hit in ranked(channels, TABLE, EntryWeights(), limit=5)] == ["a"]
+    every = ranked(channels, TABLE, EntryWeights(threshold=0), limit=5)
+    assert [hit.id for hit in every] == ["a", "b", "c"]
+
+
+def test_a_channel_of_weight_zero_brings_nothing():
+    channels = Channels({"dense": [(0, 0.9)], "lexical": [(1, 5.0)]}, {0: 0.9, 1: 0.9})
+    hits = ranked(channels, TABLE, EntryWeights(lexical=0), limit=5)
+    assert [hit.id for hit in hits] == ["a"]
+
+
+def test_ranks_count_within_the_category():
+    channels = Channels({"dense": [(0, 0.9), (1, 0.8), (2, 0.7)]}, {0: 0.9, 1: 0.8, 2: 0.7})
+    hits = ranked(channels, TABLE, EntryWeights(popularity=0), limit=1, allowed={1, 2})
+    assert [(hit.id, hit.score) for hit in hits] == [("b", 1.5 / 61)]
+
+
+def test_without_meanings_an_entry_is_as_near_as_the_words_it_holds():
+    assert coverage(TABLE.entries[0], ["돈", "보내기", "예약"]) == pytest.approx(2 / 3)
+    assert coverage(TABLE.entries[0], []) == 0.0
+
+
+def test_the_packaged_embedder_is_brought_to_the_scale_of_the_thresholds():
+    entries, questions = calibration_of(E5).entries, calibration_of(E5).questions
+    nonsense = [0.731, 0.771, 0.794, 0.811]
+    assert all(entries.similarity(cosine) < 0.3 for cosine in nonsense)
+    assert entries.similarity(0.85) == pytest.approx(0.55)
+    assert questions.similarity(0.891) < 0.6 < 0.85 < questions.similarity(0.945)
+    assert (entries.similarity(-1), entries.similarity(1)) == (0.0, 1.0)
+
+
+def test_an_embedder_nobody_measured_keeps_its_cosines():
+    assert calibration_of("other") is PLAIN
+    assert PLAIN.entries.similarity(0.4) == pytest.approx(0.4)
