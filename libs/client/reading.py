@@ -7,6 +7,7 @@ import httpx
 
 from libs.client.calls import Call, as_model, given, space
 from libs.client.connection import Connection
+from libs.client.entries import AsyncEntries, Entries
 from libs.contracts.api.reading import GrepAnswer, GrepRequest, SectionView
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def _bytes(response: httpx.Response) -> bytes:
     return response.content
 
 
-class Reading:
+class Reading(Entries):
     """Reading calls of the synchronous client."""
 
     connection: Connection
@@ -139,7 +140,7 @@ class Reading:
         )
 
 
-class AsyncReading:
+class AsyncReading(AsyncEntries):
     """Reading calls of the asynchronous client; see `Reading`."""
 
     connection: Connection

@@ -8,6 +8,7 @@ import typer
 from libs.client.cli import (
     admin,
     documents,
+    entries,
     ingest,
     jobs,
     letters,
@@ -49,7 +50,8 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for module in (ingest, search, verify, documents, jobs, letters, reprocess, pauses, admin, mcp):
+    asking = (ingest, search, verify, entries, documents, jobs)
+    for module in (*asking, letters, reprocess, pauses, admin, mcp):
         module.register(app)
     for entry in entry_points(group=JOINING):
         entry.load()(app)

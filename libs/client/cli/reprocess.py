@@ -42,7 +42,9 @@ class Condition:
             raise ValueError(f"{text!r}: {name} is compared by = and !=")
         if name == "age":
             return cls(name, _COMPARE[sign], _age(value))
-        return cls(name, _COMPARE[sign], numbers(value) if name.startswith("version") else value)
+        if name.startswith("version"):
+            return cls(name, _COMPARE[sign], _version(value))
+        return cls(name, _COMPARE[sign], value)
 
     def holds(self, manifest: "Manifest", made_at: datetime, now: datetime) -> bool:
         """Whether a revision is meant; one whose version is not known never is."""
@@ -65,11 +67,20 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _version(text: str) -> tuple[int, ...]:
+    if not re.match(r"v?\d", text):
+        raise ValueError(f"{text!r} is no version: say 2.18")
+    return numbers(text)
+
+
 def _age(text: str) -> timedelta:
     found = re.fullmatch(r"(\d+)([dhm])", text)
     if found is None:
         raise ValueError(f"{text!r} is no age: say 30d, 12h or 5m")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except OverflowError:
+        raise ValueError(f"{text!r} is no age: it is too long") from None
 
 
 def _conditions(texts: list[str]) -> list[Condition]:

@@ -1,0 +1,77 @@
+"""Collections of entries by both clients and on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from libs.client import AsyncClient, Client
+from libs.client.cli.app import build
+from libs.contracts.entries import CollectionSettings, EntryWeights, RecordRules
+from tests.unit.client.fake_gateway import FakeGateway, accepted, job, stream
+
+BANK = "/v1/namespaces/default/collections/bank"
+FOUND = {
+    "entries": [
+        {"id": "M3", "name": "카드 분실 신고", "path": "카드 > 분실", "category": "카드",
+         "score": 0.03, "similarity": 0.61}
+    ],
+    "attempts": [{"query": "지갑", "quality": 0.61, "entries": 1}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "menu.csv"
+    path.write_text("id,name\n1,a\n")
+    return path
+
+
+def test_records_are_sent_with_their_rules(gateway: FakeGateway, file: Path) -> None:
+    gateway.on("POST", f"{BANK}/queries", (202, accepted()))
+    with Client() as client:
+        rules = RecordRules(kind="questions", mode="replace")
+        assert client.send_records("bank", file, rules).job_id == "job-1"
+    form = gateway.seen[0].form
+    assert form["file_name"] == b"menu.csv"
+    assert json.loads(form["options"]) == {"records": {"kind": "questions", "mode": "replace"}}
+
+
+async def test_an_entry_id_stays_one_part_of_the_path(gateway: FakeGateway) -> None:
+    gateway.on("DELETE", f"{BANK}/entries/a%2Fb", (202, accepted()))
+    async with AsyncClient() as client:
+        assert (await client.delete_entry("bank", "a/b")).job_id == "job-1"
+
+
+async def test_settings_are_read_and_put(gateway: FakeGateway) -> None:
+    changed = CollectionSettings(weights=EntryWeights(dense=0))
+    gateway.on("GET", BANK, (200, CollectionSettings().model_dump(mode="json")))
+    gateway.on("PUT", BANK, (200, changed.model_dump(mode="json")))
+    async with AsyncClient() as client:
+        assert await client.collection("bank") == CollectionSettings()
+        assert await client.set_collection("bank", changed) == changed
+    assert gateway.seen[1].json["weights"]["dense"] == 0
+
+
+def test_the_command_line_shows_similarities_as_percentages(gateway: FakeGateway) -> None:
+    gateway.on("POST", f"{BANK}/search", (200, FOUND))
+    done = CliRunner().invoke(build(), ["entries", "search", "bank", "지갑", "--top-k", "3"])
+    assert done.exit_code == 0, done.output
+    assert "61%" in done.output
+    assert "M3" in done.output
+    assert gateway.seen[0].json["top_k"] == 3
+
+
+def test_finding_nothing_is_an_exit_code(gateway: FakeGateway) -> None:
+    gateway.on("POST", f"{BANK}/search", (200, {"entries": [], "attempts": []}))
+    assert CliRunner().invoke(build(), ["entries", "search", "bank", "x"]).exit_code == 1
+
+
+@pytest.mark.parametrize(("state", "code"), [("published", 0), ("failed", 1)])
+def test_sending_waits_for_the_end(gateway: FakeGateway, file: Path, state: str, code: int) -> None:
+    gateway.on("POST", f"{BANK}/entries", (202, accepted()))
+    gateway.on("GET", "/v1/namespaces/default/jobs/job-1/events", stream(job("job-1", state)))
+    done = CliRunner().invoke(build(), ["entries", "send", "bank", str(file), "--replace"])
+    assert done.exit_code == code, done.output
+    assert state in done.output
