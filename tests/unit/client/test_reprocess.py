@@ -46,9 +46,13 @@ def test_conditions(condition: str, holds: bool) -> None:
     assert Condition.of(condition).holds(made, made_at, NOW) is holds
 
 
-@pytest.mark.parametrize("text", ["", "engine", "color=red", "engine<x", "age>30", "age>30y"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "engine", "color=red", "engine<x", "age>30", "age>30y", "age>9999999999d", "version>new",
+     "version.pillow!=x"],
+)  # fmt: skip
 def test_what_is_no_condition_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"condition|compared|age"):
+    with pytest.raises(ValueError, match=r"condition|compared|age|version"):
         Condition.of(text)
 
 
