@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from libs.contracts.api.documents import Pauses
+from libs.contracts.faults import CallerFault, Code
 from libs.contracts.subjects import Stage
 from libs.runtime.pausing import pause_stage, paused_stages
 from services.gateway.deps import Deps
-from services.gateway.http.errors import not_found
 from services.gateway.http.guard import GuardedRoute, needs
 from services.gateway.http.params import DepsDep, Id, reply
 
@@ -53,7 +53,7 @@ async def resume_namespace(namespace: Id, deps: DepsDep) -> Response:
 
 async def _set(deps: Deps, namespace: str, *, paused: bool) -> Response:
     if not await deps.stores.catalog.keys.pause(namespace, paused):
-        raise not_found("the namespace")
+        raise CallerFault(Code.NOT_FOUND, f"there is no namespace {namespace}", 404)
     return await _answer(deps)
 
 
