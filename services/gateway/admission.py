@@ -5,11 +5,12 @@ something that the reconciler finds.
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from libs.contracts.api.documents import Accepted
 from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.entries import records_document
 from libs.contracts.faults import CallerFault, Code, DocumentFault, WorldFault
 from libs.runtime.artefacts import reference_to
 from libs.runtime.catalog.jobs import Admission, JobRecord
@@ -64,6 +65,7 @@ async def accept(deps: Deps, arrival: Arrival) -> Accepted:
     """
     if arrival.staged.size == 0:
         raise DocumentFault(Code.EMPTY, "the file is empty: nothing could be ingested from it")
+    arrival = _of_records(arrival)
     jobs = deps.stores.catalog.jobs
     if arrival.identity is not None:
         known = await jobs.find(arrival.namespace, arrival.identity)
@@ -88,6 +90,19 @@ async def accept(deps: Deps, arrival: Arrival) -> Accepted:
         return await _replay(deps, arrival, admitted.job)
     await _complete(deps, arrival, admitted.job)
     return _answer(admitted.job, "accepted")
+
+
+def _of_records(arrival: Arrival) -> Arrival:
+    """Records go to the one document that their collection searches; another id is refused."""
+    rules = arrival.options.records
+    if rules is None:
+        return arrival
+    expected = records_document(rules.kind, arrival.options.collection)
+    if arrival.document_id not in (None, expected):
+        raise CallerFault(
+            Code.INVALID, f"document_id: records of this collection are {expected}", 422
+        )
+    return replace(arrival, document_id=expected)
 
 
 async def _unchanged(deps: Deps, arrival: Arrival) -> JobRecord | None:

@@ -39,6 +39,9 @@ router = APIRouter(
 Named = Annotated[str, Path(), AfterValidator(shaped(NAMESPACE_PATTERN, "the collection"))]
 GRACE_SECONDS = 2.0
 JSON_LINES = "application/x-ndjson"
+WAITS = "wait_for_dense"
+"""Unless an upload says otherwise: else a new revision would be searched by words alone until its
+vectors are there."""
 
 
 @router.post(
@@ -79,7 +82,7 @@ async def delete_entry(ns: Namespaced, collection: Named, entry_id: str, deps: D
     staged = await objects.put(
         staging_key(ns, new_upload_id()), line, media_type=JSON_LINES, durable=True
     )
-    options = IngestOptions(collection=collection, records=RecordRules())
+    options = IngestOptions(collection=collection, records=RecordRules(), wait_for_dense=True)
     try:
         arrival = Arrival(ns, staged, "deleted.jsonl", JSON_LINES, document_id, options, anew=True)
         return reply(await accept(deps, arrival), 202)
@@ -122,15 +125,16 @@ async def _send(
             raise invalid("document_id: the collection names the document")
         if arrival.options.collection not in ("default", collection):
             raise invalid("options.collection: the path names the collection")
+        stated = arrival.options.model_fields_set
         rules = arrival.options.records or RecordRules()
         options = arrival.options.model_copy(
             update={
                 "collection": collection,
                 "records": rules.model_copy(update={"kind": kind}),
+                "wait_for_dense": arrival.options.wait_for_dense or WAITS not in stated,
             }
         )
-        named = replace(arrival, document_id=records_document(kind, collection), options=options)
-        accepted = await accept(deps, named)
+        accepted = await accept(deps, replace(arrival, options=options))
     status = 200 if accepted.outcome == "unchanged" else 202
     return reply(accepted, status, {"Location": accepted.links["job"]})
 

@@ -25,7 +25,7 @@ MAX_TEXT = 8_000
 MAX_FREE = 40
 SHEETS = frozenset({"csv", "xlsx", "xls", "ods"})
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "id": ("id", "entry_id", "menu_id", "code", "아이디", "코드", "메뉴id", "식별자"),
+    "id": ("id", "_id", "entry_id", "menu_id", "code", "아이디", "코드", "메뉴id", "식별자"),
     "name": ("name", "title", "menu_name", "이름", "명칭", "메뉴명", "제목", "서비스명"),
     "path": ("path", "menu_path", "경로", "메뉴경로", "위치"),
     "category": ("category", "group", "카테고리", "분류", "구분"),
