@@ -34,6 +34,9 @@ from services.parser.storing import store_rows, store_shard
 PICTURE_LIMITS = Limits(
     wall_seconds=20.0, stall_seconds=20.0, cpu_seconds=20, memory_mb=1024, file_mb=64
 )
+PICTURE_SECONDS = 22.0
+"""From a question to its answer, less than the gateway waits: what nobody waits for any more is
+neither drawn nor stored."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,18 @@ async def on_shards_done(deps: Deps, event: ShardsDone, work: Work) -> None:
 async def on_picture(deps: Deps, query: PictureQuery) -> PictureAnswer:
     """Draw a page of a source and store the picture where the query says.
 
-    Raises 404 for a page, or a source, that is not there, and the faults of the sandbox.
+    Raises 404 for a page, or a source, that is not there, the faults of the sandbox, and
+    `WorldFault(TIMEOUT)` when too many pages are wanted at once.
     """
+    try:
+        async with asyncio.timeout(PICTURE_SECONDS):
+            return await _draw(deps, query)
+    except TimeoutError:
+        detail = "the page was not drawn in time: too many are wanted at once"
+        raise WorldFault(Code.TIMEOUT, detail, retry_after=5.0) from None
+
+
+async def _draw(deps: Deps, query: PictureQuery) -> PictureAnswer:
     objects = deps.stores.objects
     async with AsyncExitStack() as stack:
         try:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
+from libs.contracts.api.reading import PictureQuery
 from libs.contracts.events import (
     DocumentAccepted,
     DocumentParsed,
@@ -20,9 +21,11 @@ from libs.contracts.events import (
 from libs.contracts.faults import Code, DocumentFault, Fault, StaleFault, WorldFault
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.work import Work
+from services.parser.handlers import on_picture
 from services.parser.storing import store_shard
 from services.profiler.profile import Bounds
 from tests.support import documents
+from tests.support.pdfs import PdfPage, write_pdf
 from tests.unit.parser.flow import Flow, started
 from tests.unit.sandbox.conftest import until
 
@@ -250,3 +253,23 @@ async def test_every_format_goes_the_whole_way(flow: Flow) -> None:
         rows = await flow.rows(parsed.rows)
         said = " ".join(r.text for r in rows).casefold()
         assert query.split()[0].casefold() in said, name
+
+
+async def test_a_page_that_nobody_waits_for_any_more_is_not_drawn(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write_pdf(PdfPage().text(100, 100, "Words", 12))
+    info = await flow.stores.objects.put("acme/source", data)
+    query = PictureQuery(
+        namespace="acme", source="acme/source", sha256=info.sha256, media="pdf", page=1,
+        width=300, target="acme/page.png",
+    )  # fmt: skip
+    busy = replace(flow.parser, pictures=asyncio.Semaphore(0))
+    with monkeypatch.context() as impatient:
+        impatient.setattr("services.parser.handlers.PICTURE_SECONDS", 0.05)
+        with pytest.raises(WorldFault, match="too many") as late:
+            await on_picture(busy, query)
+    assert late.value.code is Code.TIMEOUT
+    assert await flow.stores.objects.stat("acme/page.png") is None
+    busy.pictures.release()
+    assert (await on_picture(busy, query)).width == 300
