@@ -26,7 +26,7 @@ MAX_BYTES = 32 * 1024 * 1024
 """Bytes of `chunks.json` that one request reads before it answers with a cursor."""
 MAX_DOCUMENTS = 2_000
 """Documents that one request reads before it answers with a cursor."""
-MAX_PLACES = 500_000
+MAX_PLACES = 100_000
 """Places, empty ones too, that one request finds before it answers with a cursor."""
 MAX_MATCHES = 20
 """Matches shown of one chunk; all are counted."""
