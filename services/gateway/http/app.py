@@ -97,5 +97,6 @@ def create_app(deps: Deps) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.state.mcp = Mcp(app)
-    app.router.routes.append(Route("/mcp", app.state.mcp))
+    # without sessions the server has nothing to say by itself, so GET opens no stream
+    app.router.routes.append(Route("/mcp", app.state.mcp, methods=["POST"]))
     return app

@@ -108,7 +108,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
     headers = dict(http.headers or {})
     if http.status_code == 405:
         methods: Methods = request.app.state.methods
-        headers["Allow"] = methods.allow(request.url.path)
+        headers["Allow"] = methods.allow(request.url.path) or headers.get("Allow", "")
     return problem_response(CallerFault(code, detail, http.status_code), headers)
 
 

@@ -143,6 +143,13 @@ async def test_unknown_paths_and_methods_are_problems() -> None:
         assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
+async def test_the_tools_are_asked_by_post_alone_so_that_no_stream_stays_open(method: str) -> None:
+    async with World().client() as client:
+        answer = await client.request(method, "/mcp", headers={"accept": "text/event-stream"})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
 async def test_validation_names_the_field_and_never_echoes_what_was_sent() -> None:
     world = World()
     secret = "zebra" * 100
