@@ -21,7 +21,7 @@ def test_channels_are_fused_by_rank_from_one_and_popularity_is_added():
         {"dense": [(1, 0.9), (0, 0.8)], "lexical": [(0, 3.0)], "questions": [(0, 0.95)]},
         {0: 0.6, 1: 0.7},
     )
-    first, second = ranked(channels, TABLE, EntryWeights(), limit=5)
+    first, second = ranked(channels, TABLE, EntryWeights(fusion="rank"), limit=5)
     assert (first.id, second.id) == ("a", "b")
     assert first.channels == {
         "dense": 1.5 / 62,
@@ -33,6 +33,24 @@ def test_channels_are_fused_by_rank_from_one_and_popularity_is_added():
     assert second.score == pytest.approx(1.5 / 61)
 
 
+def test_by_default_scores_are_mixed_and_questions_come_on_top():
+    channels = Channels(
+        {"dense": [(1, 0.9), (0, 0.8), (2, 0.7)], "lexical": [(0, 3.0), (2, 1.0)],
+         "questions": [(0, 0.95)]},
+        dict.fromkeys(range(3), 0.9),
+    )  # fmt: skip
+    hits = ranked(channels, TABLE, EntryWeights(popularity=0), limit=5)
+    assert [hit.id for hit in hits] == ["a", "b", "c"]
+    assert [hit.score for hit in hits] == pytest.approx([0.4 * 0.5 + 0.6 + 0.4, 0.4, 0.0])
+
+
+@pytest.mark.parametrize("off", ["dense", "lexical"])
+def test_what_is_left_of_the_mix_counts_whole(off):
+    channels = Channels({"dense": [(0, 0.9), (1, 0.1)], "lexical": [(0, 5.0), (2, 1.0)]})
+    weights = EntryWeights(popularity=0, threshold=0, **{off: 0})
+    assert [hit.score for hit in ranked(channels, TABLE, weights, limit=5)] == [1.0, 0.0]
+
+
 def test_popularity_is_the_square_of_the_share_on_a_log_scale():
     assert popularity(9, 100, 0.005) == pytest.approx(0.005 * (math.log(10) / math.log(101)) ** 2)
     assert popularity(0, 0, 0.005) == 0.0
@@ -41,7 +59,7 @@ def test_popularity_is_the_square_of_the_share_on_a_log_scale():
 def test_what_users_see_must_reach_the_threshold():
     channels = Channels({"dense": [(0, 0.9), (1, 0.8)], "lexical": [(2, 5.0)]}, {0: 0.3, 1: 0.29})
     assert [hit.id for hit in ranked(channels, TABLE, EntryWeights(), limit=5)] == ["a"]
-    every = ranked(channels, TABLE, EntryWeights(threshold=0), limit=5)
+    every = ranked(channels, TABLE, EntryWeights(fusion="rank", threshold=0), limit=5)
     assert [hit.id for hit in every] == ["a", "b", "c"]
 
 
@@ -53,7 +71,9 @@ def test_a_channel_of_weight_zero_brings_nothing():
 
 def test_ranks_count_within_the_category():
     channels = Channels({"dense": [(0, 0.9), (1, 0.8), (2, 0.7)]}, {0: 0.9, 1: 0.8, 2: 0.7})
-    hits = ranked(channels, TABLE, EntryWeights(popularity=0), limit=1, allowed={1, 2})
+    hits = ranked(
+        channels, TABLE, EntryWeights(fusion="rank", popularity=0), limit=1, allowed={1, 2}
+    )
     assert [(hit.id, hit.score) for hit in hits] == [("b", 1.5 / 61)]
 
 
