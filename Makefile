@@ -7,6 +7,9 @@ MAKEFLAGS += --no-builtin-rules
 BIN := .venv/bin
 STAMP := .venv/.installed
 
+# tests that wait for servers and processes more than they compute: they run beside the others
+WAITING := tests/contract $(addprefix tests/unit/,deploy local parser sandbox)
+
 .PHONY: help install run stack test-stack test test-slow bench check fix docs clean
 .PHONY: check-k8s check-k8s-server images
 
@@ -28,9 +31,11 @@ test: $(STAMP) ## run the tests, end to end beside the rest (TESTS=tests/unit/cl
 ifdef TESTS
 	@$(BIN)/pytest $(TESTS)
 else
-	@$(BIN)/pytest -m "not slow" tests/e2e >.pytest_e2e.log 2>&1 & e2e=$$!; failed=0; \
-	  $(BIN)/pytest -m "not slow" tests/unit tests/contract || failed=1; \
-	  wait $$e2e || failed=1; cat .pytest_e2e.log; exit $$failed
+	@rm -f .pytest_*.log; failed=0; pids=(); \
+	  $(BIN)/pytest -m "not slow" tests/e2e >.pytest_e2e.log 2>&1 & pids+=($$!); \
+	  $(BIN)/pytest -m "not slow" $(WAITING) >.pytest_waiting.log 2>&1 & pids+=($$!); \
+	  $(BIN)/pytest -m "not slow" tests/unit $(WAITING:%=--ignore=%) || failed=1; \
+	  for pid in $${pids[@]}; do wait $$pid || failed=1; done; cat .pytest_*.log; exit $$failed
 endif
 
 test-slow: $(STAMP) ## the tests that take long: many real files (beside the project), each service killed

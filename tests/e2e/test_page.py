@@ -16,8 +16,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def opened(stack: Stack, view: str, language: str = "en") -> str:
-    """The page's nodes after its calls were answered."""
+TRIES = 6
+
+
+def opened(stack: Stack, view: str, shows: str, language: str = "en") -> str:
+    """The page's nodes once they show a text; the browser waits for calls, but not for long."""
+    for _ in range(TRIES):
+        dom = loaded(stack, view, language)
+        if shows in dom:
+            break
+    return dom
+
+
+def loaded(stack: Stack, view: str, language: str) -> str:
     assert CHROMIUM is not None
     address = f"{stack.url}/#key={KEY}&view={view}&lang={language}"
     with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +50,7 @@ def filled(stack: Stack) -> Stack:
 
 
 def test_a_search_shows_evidence_beside_its_page(filled: Stack) -> None:
-    dom = opened(filled, "/search/agentic/guide%20vanes%20turbine")
+    dom = opened(filled, "/search/agentic/guide%20vanes%20turbine", 'src="blob:')
     assert "turbine-page.pdf" in dom
     assert "Open the guide vanes slowly" in dom
     assert re.search(r'<img class="page" src="blob:[^"]+" alt="turbine-page.pdf, page 1"', dom)
@@ -48,11 +59,11 @@ def test_a_search_shows_evidence_beside_its_page(filled: Stack) -> None:
 
 
 def test_documents_and_one_of_them(filled: Stack) -> None:
-    listed = opened(filled, "/documents", "ko")
+    listed = opened(filled, "/documents", "pump-page", "ko")
     assert '<html lang="ko">' in listed
     assert "파일을 끌어다 놓거나" in listed
     assert 'href="#/document/pump-page"' in listed
-    one = opened(filled, "/document/pump-page")
+    one = opened(filled, "/document/pump-page", "Lubrication")
     assert "Lubrication" in one
     assert "decided by" in one
     assert 'aria-selected="true"' in one
@@ -61,6 +72,6 @@ def test_documents_and_one_of_them(filled: Stack) -> None:
 def test_jobs_say_what_failed_and_why(filled: Stack) -> None:
     job = filled.upload("broken-page.pdf", b"%PDF-1.4 broken")
     filled.wait(job["job_id"])
-    dom = opened(filled, "/jobs")
+    dom = opened(filled, "/jobs", "broken-page.pdf")
     assert "broken-page.pdf" in dom
     assert "unreadable: the PDF cannot be opened" in dom
