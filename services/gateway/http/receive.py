@@ -179,22 +179,23 @@ async def _from_url(
     key = staging_key(namespace, new_upload_id())
     objects = deps.stores.objects
     try:
-        async with (
-            asyncio.timeout(FETCH_SECONDS),
-            Fetcher(deps.settings.url_hosts).open(body.url) as fetched,
-        ):
-            if (fetched.size or 0) > limit:
-                raise too_large(limit)
-            media_type = media_type_of(fetched.media_type)
-            staged = await objects.put(
-                key, fetched.pieces, media_type=media_type, max_bytes=limit, durable=True
-            )
+        try:
+            async with (
+                asyncio.timeout(FETCH_SECONDS),
+                Fetcher(deps.settings.url_hosts).open(body.url) as fetched,
+            ):
+                if (fetched.size or 0) > limit:
+                    raise too_large(limit)
+                media_type = media_type_of(fetched.media_type)
+                staged = await objects.put(
+                    key, fetched.pieces, media_type=media_type, max_bytes=limit, durable=True
+                )
+        except TimeoutError:
+            raise invalid(f"url: its server took more than {FETCH_SECONDS:g} s") from None
         yield Arrival(
             namespace, staged, body.file_name or fetched.file_name, media_type,
             body.document_id, body.options, identity,
         )  # fmt: skip
-    except TimeoutError:
-        raise invalid(f"url: its server took more than {FETCH_SECONDS:g} s") from None
     except BaseException:
         await objects.delete([key])
         raise

@@ -167,3 +167,17 @@ async def test_the_route_takes_what_was_fetched_within_the_limit(
     assert job.file_name == "small.md"
     assert (large.status_code, both.status_code) == (413, 422)
     assert not [key for key in world.objects.data if "large" in key]
+
+
+async def test_a_timeout_behind_the_fetching_is_not_laid_to_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    through = fetcher(lambda _: httpx.Response(200, content=b"# T"))
+    monkeypatch.setattr(receive, "Fetcher", lambda _: through)
+    world = World(url_hosts=["docs.example.org"])
+    body = b'{"url": "https://docs.example.org/a.md"}'
+    with pytest.raises(TimeoutError):
+        async with receive._from_url(body, "acme", world.deps, None) as arrival:
+            assert arrival.staged.key in world.objects.data
+            raise TimeoutError
+    assert not world.objects.data
