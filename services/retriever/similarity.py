@@ -4,7 +4,8 @@ The thresholds of entry search (0.3, 0.55, 0.85) are on the scale of an embedder
 texts score near 0.2. One whose cosines lie elsewhere is mapped there by a stored calibration on
 random pairs, linear between its points: their median is 0.2, their upper quartile 0.3, their
 99th percentile 0.55, and a text asked and stored is 1. Pairs of two questions are nearer to
-each other than a question and an entry, so each kind has its own points.
+each other than a question and an entry, so each kind has its own points. Those stored are of
+90,000 pairs of `eval/data/entries-app-ko*.csv`.
 """
 
 import json

@@ -86,8 +86,9 @@ def test_the_packaged_embedder_is_brought_to_the_scale_of_the_thresholds():
     entries, questions = calibration_of(E5).entries, calibration_of(E5).questions
     nonsense = [0.731, 0.771, 0.794, 0.811]
     assert all(entries.similarity(cosine) < 0.3 for cosine in nonsense)
-    assert entries.similarity(0.85) == pytest.approx(0.55)
-    assert questions.similarity(0.891) < 0.6 < 0.85 < questions.similarity(0.945)
+    assert entries.similarity(0.8494) == pytest.approx(0.55)
+    nearest_wrong, usual_right = 0.9251, 0.944
+    assert questions.similarity(nearest_wrong) < 0.85 < questions.similarity(usual_right)
     assert (entries.similarity(-1), entries.similarity(1)) == (0.0, 1.0)
 
 
