@@ -1,6 +1,7 @@
 import pytest
 
 from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata
+from libs.contracts.entries import Entry
 from libs.runtime.graph.port import GraphNode
 from libs.runtime.index.port import EMPTY_DIGEST, Digest
 from services.indexer.documents import index_documents
@@ -80,3 +81,12 @@ def test_a_title_that_is_the_first_heading_counts_once_and_a_described_image_spe
         tokenize=str.split,
     )
     assert document.content_tokens == ["Act", "Photo", "A", "bridge", "at", "night"]
+
+
+def test_an_entry_weighs_name_and_keywords_twice_and_leaves_siblings_out() -> None:
+    entry = Entry(id="1", name="send", keywords=["pay"], path="a", text="money", category="cash")
+    held = chunk("send. others of this category: refund", ["cash"], "")
+    held = held.model_copy(update={"metadata": held.metadata.model_copy(update={"entry": entry})})
+    (document,) = index_documents([held], title="T", file_name="menu.csv", tokenize=str.split)
+    assert document.content_tokens == ["send", "pay", "send", "pay", "a", "money", "cash"]
+    assert "refund" not in document.term_text

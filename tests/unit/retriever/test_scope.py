@@ -6,8 +6,8 @@ from libs.contracts.api.ingest import DocumentMetadata
 from libs.contracts.api.search import SearchFilters
 from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.artefacts.chunk import base_id
-from libs.runtime.catalog.documents import ActiveRevision
-from services.retriever.scope import in_scope, is_excluded
+from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
+from services.retriever.scope import corpus_of, in_scope, is_excluded
 
 
 def revision(document_id: str, **changes) -> ActiveRevision:
@@ -65,3 +65,12 @@ def test_an_excluded_section_takes_its_subsections_with_it() -> None:
 
 def test_a_repeat_has_the_base_id_of_its_first() -> None:
     assert base_id("tabc") == base_id("tabc-2") == "tabc"
+
+
+def test_records_stand_apart_from_the_documents_that_are_evidence() -> None:
+    menu = revision("entries-bank", format="entries", collection="bank", revn=4)
+    corpus = corpus_of(ActiveSet(7, (CORPUS[2], menu)), "model")
+    assert [r.document_id for r in corpus.revisions] == ["note"]
+    assert corpus.records == (menu,)
+    assert corpus.chunk_count == 3
+    assert corpus.within(SearchFilters(collections=["bank"])).revisions == []
