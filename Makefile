@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 # tests that wait for servers and processes more than they compute: they run beside the others
-WAITING := tests/contract $(addprefix tests/unit/,deploy local parser sandbox)
+WAITING := $(addprefix tests/unit/,deploy local parser sandbox)
 
 .PHONY: help install run stack test-stack test test-slow bench check fix docs clean
 .PHONY: check-k8s check-k8s-server images
@@ -33,6 +33,7 @@ ifdef TESTS
 else
 	@rm -f .pytest_*.log; failed=0; pids=(); \
 	  $(BIN)/pytest -m "not slow" tests/e2e >.pytest_e2e.log 2>&1 & pids+=($$!); \
+	  $(BIN)/pytest -m "not slow" tests/contract >.pytest_contract.log 2>&1 & pids+=($$!); \
 	  $(BIN)/pytest -m "not slow" $(WAITING) >.pytest_waiting.log 2>&1 & pids+=($$!); \
 	  $(BIN)/pytest -m "not slow" tests/unit $(WAITING:%=--ignore=%) || failed=1; \
 	  for pid in $${pids[@]}; do wait $$pid || failed=1; done; cat .pytest_*.log; exit $$failed
