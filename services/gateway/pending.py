@@ -4,6 +4,7 @@ from enum import Enum
 
 import nats.errors
 from nats.js.errors import Error as JetStreamError
+from nats.js.errors import NotFoundError
 
 from libs.contracts.faults import Code, WorldFault
 from libs.contracts.subjects import CONSUMERS, LEDGER, PIPELINE, RETRIES, RETRY
@@ -53,7 +54,10 @@ async def _undelivered(bus: Bus, stream: str, subject: str) -> bool:
     found = subject_of(bus.prefix, subject)
     if found is None:
         return False
-    message = await bus.js.get_last_msg(stream, subject)
+    try:
+        message = await bus.js.get_last_msg(stream, subject)
+    except NotFoundError:
+        return False  # acknowledged since the subjects were listed
     for consumer in CONSUMERS:
         if consumer is LEDGER or found[0].wildcard not in consumer.subjects:
             continue

@@ -11,6 +11,7 @@ import orjson
 import pytest
 from faststream.nats import NatsBroker
 from nats.js.api import ConsumerConfig
+from nats.js.errors import NotFoundError
 
 from libs.contracts.events import (
     ArtefactRef,
@@ -244,6 +245,19 @@ async def test_what_is_on_its_way_is_known(world: World) -> None:
         return await pending_of(bus, "job-1") is Pending.NONE
 
     await until(drained, what="the acknowledged message to go")
+
+
+async def test_a_message_that_is_acknowledged_meanwhile_is_no_fault(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = world.deps.bus
+    await bus.announce(parsed("job-1"))
+
+    async def gone(*_: Any, **__: Any) -> None:
+        raise NotFoundError(code=404, err_code=10037, description="no message found")
+
+    monkeypatch.setattr(bus.js, "get_last_msg", gone)
+    assert await pending_of(bus, "job-1") is Pending.TAKEN
 
 
 async def test_a_scheduled_retry_is_on_its_way(world: World) -> None:
