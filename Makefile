@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 # tests that wait for servers and processes more than they compute: they run beside the others
 WAITING := $(addprefix tests/unit/,deploy local parser sandbox)
 
-.PHONY: help install run stack test-stack test test-slow bench check fix docs clean
+.PHONY: help install run stack test-stack test-chaos test test-slow bench check fix docs clean
 .PHONY: check-k8s check-k8s-server images
 
 ##@ Use
@@ -42,9 +42,12 @@ endif
 test-slow: $(STAMP) ## the tests that take long: many real files (beside the project), each service killed
 	@$(BIN)/pytest -m slow tests
 
-test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces, and what fails in the middle
+test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces
 	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest tests/stack
+
+test-chaos: $(STAMP) ## on the real servers: what fails in the middle; a quarter of an hour or more
+	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest tests/chaos
 
 check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing

@@ -256,7 +256,7 @@ async def test_a_message_that_is_acknowledged_meanwhile_is_no_fault(
     async def gone(*_: Any, **__: Any) -> None:
         raise NotFoundError(code=404, err_code=10037, description="no message found")
 
-    monkeypatch.setattr(bus.js, "get_last_msg", gone)
+    monkeypatch.setattr(type(bus.js), "get_last_msg", gone)
     assert await pending_of(bus, "job-1") is Pending.TAKEN
 
 
