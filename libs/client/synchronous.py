@@ -13,9 +13,7 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
-from libs.client.fetching import Fetching
-from libs.client.operating import Operating
-from libs.client.reading import Reading
+from libs.client.parts_sync import Entries, Fetching, Operating, Reading
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
 from libs.client.upload import OnBytes, Upload
@@ -40,7 +38,7 @@ from libs.contracts.trace.redaction import Redaction
 T = TypeVar("T")
 
 
-class Client(Reading, Fetching, Operating):
+class Client(Reading, Fetching, Operating, Entries):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises

@@ -10,7 +10,7 @@ import pytest
 
 from deploy.local import generate
 from deploy.local.generated import asyncapi, cluster, environment, snippets
-from deploy.local.generated.client import SOURCE, TARGET
+from deploy.local.generated.client import MODULES
 from deploy.local.house import ROOT
 from libs.contracts.subjects import CONSUMERS, STREAMS, SUBJECTS, Stage
 
@@ -38,7 +38,7 @@ def copy(tmp_path: Path) -> Path:
     [
         ("docs/subjects.md", "docs/subjects.md"),
         ("docs/snippets/ask.py", "docs/agents.md"),
-        (str(SOURCE), str(TARGET)),
+        *((str(source), str(target)) for source, target in MODULES.items()),
         (".env.example", ".env.example"),
         ("deploy/nats/permissions.json", "deploy/nats/permissions.json"),
         ("deploy/telemetry/rules.yaml", "deploy/telemetry/rules.yaml"),
