@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from deploy.k8s.tools import K8S, Lacking, built, definition_files, objects, program
-from deploy.local.ports import LOOPBACK
-from deploy.stack.running import Running, StartFailed, free_ports, launch
+from deploy.local.ports import LOOPBACK, free_ports
+from deploy.stack.running import Running, StartFailed, launch
 
 START_SECONDS = 120.0
 APPLY_SECONDS = 120

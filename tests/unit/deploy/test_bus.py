@@ -15,10 +15,11 @@ from nats.js.errors import APIError
 from deploy.local.generated.nats_users import NAMESPACE, password_name
 from deploy.local.generated.permissions import permissions
 from deploy.local.house import ROOT
+from deploy.local.ports import free_port
 from libs.contracts.subjects import PARSE
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
-from tests.support.nats import free_port, server_binary, until, wait_for_port
+from tests.support.nats import server_binary, until, wait_for_port
 
 PASSWORDS = {password_name(user): f"of-{user}" for user in permissions()}
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from deploy.local.ports import free_port
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.graph import neo4j_client
 from libs.runtime.graph.factory import open_graph
 from libs.runtime.graph.neo4j_client import address_of
 from libs.runtime.graph.port import GraphNode
-from tests.support.nats import free_port
 
 
 def test_a_url_says_where_the_server_is() -> None:

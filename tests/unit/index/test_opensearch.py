@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy.local.ports import free_port
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.factory import open_index
 from libs.runtime.index.opensearch_client import address_of
 from libs.runtime.index.opensearch_mappings import Identity, identity_of
 from libs.runtime.index.port import MAX_QUERY_TERMS, IndexDocument, LexicalQuery, Scope
-from tests.support.nats import free_port
 
 
 def unpacked(text: str) -> list[int]:

@@ -13,10 +13,11 @@ from nats.aio.client import Client
 from nats.js.errors import APIError
 
 from deploy.local.generated.permissions import permissions
+from deploy.local.ports import free_port
 from libs.contracts.subjects import CONSUMERS, Stage
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
-from tests.support.nats import free_port, server_binary, until, wait_for_port
+from tests.support.nats import server_binary, until, wait_for_port
 
 PREFIX = "groundwire"
 NAMESPACE = "acme"

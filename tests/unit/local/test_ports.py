@@ -2,6 +2,9 @@
 
 import os
 import socket
+from pathlib import Path
+
+import pytest
 
 from deploy.local import ports
 from deploy.local.up import address
@@ -40,7 +43,16 @@ def test_a_forked_holder_is_named_by_the_process_that_would_fork_it_again() -> N
             os.waitpid(pid, 0)
 
 
-def test_a_free_port_is_free() -> None:
+def test_free_ports_are_free_and_no_outgoing_connection_gets_them() -> None:
+    low, high = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    chosen = ports.free_ports(20)
+    assert len(set(chosen)) == 20
+    assert not [port for port in chosen if int(low) <= port <= int(high)]
+    assert {ports.obstacle(ports.LOOPBACK, port) for port in chosen} == {None}
+
+
+def test_where_the_kernel_serves_every_port_it_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "_served_by_kernel", lambda: range(1024, 65536))
     assert ports.obstacle(ports.LOOPBACK, ports.free_port()) is None
 
 
