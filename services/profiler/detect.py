@@ -6,7 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from libs.contracts.artefacts.profile import Format
 from libs.contracts.faults import Code, DocumentFault
-from services.profiler.archive import ArchiveLimits
+from libs.runtime.sandbox.archives import ArchiveLimits
+from libs.runtime.sandbox.magic import is_pdf
 from services.profiler.ole import OLE_MAGIC, ole_format
 from services.profiler.text import text_format
 from services.profiler.zips import zip_format
@@ -85,7 +86,7 @@ def detect(
     if not head:
         raise DocumentFault(Code.EMPTY, "the file is empty")
     suffix = suffix_of(file_name)
-    if b"%PDF-" in head[:1024]:
+    if is_pdf(head, suffix):
         return Detected("pdf", MEDIA_TYPES["pdf"])
     if (image := _image(head)) is not None:
         return Detected("image", image)

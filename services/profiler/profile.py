@@ -10,8 +10,8 @@ from pathlib import Path
 
 from libs.contracts.artefacts.profile import Kind, PageRange, Profile
 from libs.contracts.faults import Code, DocumentFault
+from libs.runtime.sandbox.archives import MB, ArchiveLimits
 from libs.runtime.unlock import unlocked_package
-from services.profiler.archive import MB, ArchiveLimits
 from services.profiler.detect import Detected, detect
 from services.profiler.image import look_at_image
 from services.profiler.language import language_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from libs.contracts.artefacts.profile import Format
 from libs.contracts.faults import Code, DocumentFault
-from services.profiler.archive import ArchiveLimits, inspect
+from libs.runtime.sandbox.archives import ArchiveLimits, inspect
 
 MAX_PART = 4 << 20
 

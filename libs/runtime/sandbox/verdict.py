@@ -10,6 +10,7 @@ from libs.runtime.sandbox.limits import Limits
 
 Killed = Literal["memory", "wall", "stall"]
 LONGEST_DETAIL = 500
+SMALLER = "split a document, scale down a picture"
 
 
 class ChildCrashed(Exception):
@@ -57,11 +58,11 @@ def _over(killed: Killed, limits: Limits) -> DocumentFault:
     if killed == "memory":
         return DocumentFault(
             Code.TOO_LARGE,
-            f"reading the file needs over {limits.memory_mb} MB of memory; split the file",
+            f"reading the file needs over {limits.memory_mb} MB of memory; {SMALLER}",
         )
     if killed == "wall":
         return DocumentFault(
-            Code.TOO_SLOW, f"reading the file took over {limits.wall_seconds:g} s; split the file"
+            Code.TOO_SLOW, f"reading the file took over {limits.wall_seconds:g} s; {SMALLER}"
         )
     return DocumentFault(
         Code.TOO_SLOW, f"reading the file came no further for {limits.stall_seconds:g} s"

@@ -5,9 +5,11 @@ import zipfile
 from pathlib import Path
 
 from libs.contracts.artefacts.profile import Format
+from libs.runtime.sandbox.magic import is_pdf
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 MAX_PART = 1 << 20
+HEAD = 64 << 10
 _OOXML: tuple[tuple[str, Format], ...] = (
     ("wordprocessingml", "docx"), ("presentationml", "pptx"), ("spreadsheetml", "xlsx"),
 )  # fmt: skip
@@ -31,7 +33,8 @@ _ENCODINGS = ("utf-8-sig", "cp949")
 
 def attached_format(name: str, data: bytes) -> Format | None:
     """The format of an attached file, None where nobody here reads it."""
-    if b"%PDF-" in data[:1024]:
+    suffix = name.lower().rpartition(".")[2]
+    if is_pdf(data[:HEAD], suffix):
         return "pdf"
     if data.startswith(b"PK"):
         return _zip_format(data)
@@ -39,7 +42,6 @@ def attached_format(name: str, data: bytes) -> Format | None:
         return _ole_format(data)
     if data.lstrip()[:5] == b"{\\rtf":
         return "rtf"
-    suffix = name.lower().rpartition(".")[2]
     if encoding_of(data) is None:
         return None
     if data[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html")):

@@ -8,7 +8,7 @@ import orjson
 
 from libs.contracts.artefacts.rows import RowKind, TableCell
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.archives import check_archive
+from services.parser.formats.archives import opened
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.hwp_distribution import readable
@@ -53,7 +53,7 @@ def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
     with given.path.open("rb") as file:
         zipped = file.read(2) == b"PK"
     if zipped:
-        check_archive(given.path)
+        given = opened(given)
     try:
         with unhwp.parse_bytes(readable(given.path.read_bytes())) as result:
             document: dict[str, Any] = orjson.loads(result.json)

@@ -253,3 +253,18 @@ def test_a_note_on_a_page_names_who_wrote_it():
     out = io.BytesIO()
     document.save(out)
     assert parse_bytes(out.getvalue(), "pdf").texts("note") == ["[author: Fuchs]: check this"]
+
+
+def test_a_hostile_archive_among_the_attachments_is_named_only():
+    inside = io.BytesIO()
+    with zipfile.ZipFile(inside, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        entity = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "spam">]><d>&a;</d>'
+        archive.writestr("content.xml", entity)
+    parsed = parse_bytes(_mail(("trap.odt", inside.getvalue())), "eml")
+    assert "attachment_hostile" in parsed.findings
+    assert "spam" not in " ".join(row.text for row in parsed.rows)
+
+
+def test_a_text_that_speaks_of_a_pdf_stays_text():
+    assert attached_format("note.txt", b"files begin with\n%PDF-1.4 and end\n") == "txt"

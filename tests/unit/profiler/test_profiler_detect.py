@@ -10,7 +10,7 @@ from PIL import Image
 
 from libs.contracts.faults import Code, DocumentFault
 from libs.contracts.tokens import safe_file_name
-from services.profiler.archive import ArchiveLimits
+from libs.runtime.sandbox.archives import ArchiveLimits
 from services.profiler.profile import Bounds, profile_file
 from tests.support import documents
 
@@ -56,6 +56,9 @@ def with_member(container: bytes, name: str, data: bytes) -> bytes:
         (documents.manual_pdf(), "a.pdf", "pdf"),
         (documents.manual_pdf(), "wrong.docx", "pdf"),
         (b"\n\n junk before " + documents.manual_pdf(), "late.pdf", "pdf"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + documents.manual_pdf() + b"\xff", "a.bin", "pdf"),
+        (b'PAGE = b"""%PDF-1.4\n1 0 obj\n<< >>\nendobj\n"""\nprint(PAGE)\n', "a.py", "txt"),
+        ("첫째 줄\n%PDF-1.7 로 시작하는 파일은\n문서이다.\n".encode(), "a.txt", "txt"),
         (documents.docx(), "a.docx", "docx"),
         (documents.docx(), "a.txt", "docx"),
         (documents.pptx(), "a.pptx", "pptx"),

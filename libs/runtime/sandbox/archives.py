@@ -57,9 +57,24 @@ def inspect(path: Path, limits: ArchiveLimits) -> list[str]:
     return spent.names
 
 
+def check_directory(path: Path, limits: ArchiveLimits) -> None:
+    """Raise what `inspect` raises about the directory of the zip at `path` alone.
+
+    Nothing is inflated: it is for a container that `inspect` has seen whole before.
+    """
+    with path.open("rb") as file:
+        _directory(file, _Spent(limits), depth=1)
+
+
 def _inspect(file: IO[bytes], spent: _Spent, depth: int) -> None:
     if depth > spent.limits.depth:
         raise _hostile(f"archives are nested more than {spent.limits.depth} deep")
+    for member in _directory(file, spent, depth):
+        _check_content(file, member, spent, depth)
+
+
+def _directory(file: IO[bytes], spent: _Spent, depth: int) -> list[zipfile.ZipInfo]:
+    """The members in the order of their bytes, once nothing that they declare is wrong."""
     try:
         with zipfile.ZipFile(file) as archive:
             members = sorted(archive.infolist(), key=lambda m: m.header_offset)
@@ -80,10 +95,10 @@ def _inspect(file: IO[bytes], spent: _Spent, depth: int) -> None:
             raise DocumentFault(
                 Code.ENCRYPTED, "the archive is encrypted; send it without a password"
             )
+        _check_ratio(member, member.file_size, spent.limits)
         if depth == 1:
             spent.names.append(member.filename)
-    for member in members:
-        _check_content(file, member, spent, depth)
+    return members
 
 
 def _check_name(member: zipfile.ZipInfo) -> None:
@@ -94,6 +109,11 @@ def _check_name(member: zipfile.ZipInfo) -> None:
         raise _hostile("a member's name points outside the archive")
     if stat.S_ISLNK(member.external_attr >> 16):
         raise _hostile("a member is a link")
+
+
+def _check_ratio(member: zipfile.ZipInfo, size: int, limits: ArchiveLimits) -> None:
+    if size > limits.ratio_floor and size > max(member.compress_size, 1) * limits.ratio:
+        raise _hostile(f"a member is compressed over {limits.ratio} times")
 
 
 def _check_content(file: IO[bytes], member: zipfile.ZipInfo, spent: _Spent, depth: int) -> None:
@@ -108,8 +128,7 @@ def _check_content(file: IO[bytes], member: zipfile.ZipInfo, spent: _Spent, dept
         spent.total += len(block)
         if size > member.file_size:
             raise _hostile("a member is larger than it declares")
-        if size > limits.ratio_floor and size > max(member.compress_size, 1) * limits.ratio:
-            raise _hostile(f"a member is compressed over {limits.ratio} times")
+        _check_ratio(member, size, limits)
         if spent.total > limits.total:
             raise DocumentFault(
                 Code.TOO_LARGE, f"the archive holds over {limits.total // MB} MB; split the file"
