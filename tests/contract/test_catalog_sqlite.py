@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.contract.suites.catalog_audit import AuditStoreSuite
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
 from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
@@ -33,6 +34,10 @@ class Sqlite(TwoCatalogs):
 
 
 class TestKeys(Sqlite, KeyStoreSuite):
+    pass
+
+
+class TestAudit(Sqlite, AuditStoreSuite):
     pass
 
 

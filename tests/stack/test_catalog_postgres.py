@@ -19,6 +19,7 @@ from libs.runtime.catalog.sql.postgres import postgres_engine
 from libs.runtime.catalog.sql.schema import namespace
 from libs.runtime.catalog.sql.upgrade import downgrade
 from libs.runtime.graph.sql import CatalogGraph
+from tests.contract.suites.catalog_audit import AuditStoreSuite
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
 from tests.contract.suites.catalog_corpus import CorpusStoreSuite
 from tests.contract.suites.catalog_documents import DocumentStoreSuite
@@ -53,6 +54,10 @@ class Postgres(TwoCatalogs):
 
 
 class TestKeys(Postgres, KeyStoreSuite):
+    pass
+
+
+class TestAudit(Postgres, AuditStoreSuite):
     pass
 
 

@@ -8,6 +8,7 @@ one's result. A store that is away or busy past its timeout MUST raise
 
 from typing import Protocol
 
+from libs.runtime.catalog.audit import AuditStore
 from libs.runtime.catalog.chunks import ChunkStore
 from libs.runtime.catalog.corpus import CorpusStore
 from libs.runtime.catalog.documents import DocumentStore
@@ -17,7 +18,7 @@ from libs.runtime.catalog.runs import RunStore
 
 
 class Catalog(Protocol):
-    """The six parts of the catalog, over one database."""
+    """The seven parts of the catalog, over one database."""
 
     @property
     def keys(self) -> KeyStore:
@@ -47,6 +48,11 @@ class Catalog(Protocol):
     @property
     def corpus(self) -> CorpusStore:
         """Namespaces as a whole, for corpus files, check and rebuild."""
+        ...
+
+    @property
+    def audit(self) -> AuditStore:
+        """Who did what."""
         ...
 
     async def ping(self) -> None:

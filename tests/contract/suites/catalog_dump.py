@@ -8,6 +8,7 @@ import pytest
 from libs.contracts.events.planner import SearchHit, SearchRan
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.catalog.sql.dumping import CatalogNotEmpty, dump_catalog, load_catalog
+from tests.contract.suites.catalog_audit import entry
 from tests.contract.suites.catalog_keys import key
 from tests.support.catalogs import NS, OTHER, chunks, published, ready, running, tree
 
@@ -25,6 +26,7 @@ class CatalogDumpSuite:
         done, waiting = await published(catalog, "a"), await ready(catalog, namespace=OTHER)
         await catalog.keys.add(key())
         await catalog.keys.pause(OTHER, paused=True)
+        await catalog.audit.add(entry(1, detail={"revision": 2}, reason="두 번"))
         await catalog.chunks.cache_vectors(NS, "m", {"h" * 64: b"\x00\x01\xff\x80"})
         hits = [SearchHit(document_id="a", revision=1, chunk_id="t1")]
         run = SearchRan(
@@ -43,6 +45,7 @@ class CatalogDumpSuite:
             history = await catalog.jobs.history(job.job_id)
             assert await empty.jobs.history(job.job_id) == history
         assert await empty.keys.select(None) == await catalog.keys.select(None)
+        assert await empty.audit.select(None) == await catalog.audit.select(None)
         assert await empty.keys.paused() == await catalog.keys.paused()
         assert await empty.runs.get(NS, "run-1") == await catalog.runs.get(NS, "run-1")
         assert await empty.runs.hits(NS, "a") == {"t1": 1}

@@ -24,7 +24,7 @@ from tests.unit.indexer.test_rebuild import fill
 
 TABLES = (
     "namespace", "api_key", "document", "active", "chunk", "section", "job", "job_event", "run",
-    "hit", "erasure", "vector", "graph_node", "graph_keyword", "graph_edge",
+    "hit", "erasure", "vector", "audit", "graph_node", "graph_keyword", "graph_edge",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection, select
 
+from libs.runtime.catalog.sql.audit import SqlAudit
 from libs.runtime.catalog.sql.choice import open_database
 from libs.runtime.catalog.sql.chunks import SqlChunks
 from libs.runtime.catalog.sql.corpus import SqlCorpus
@@ -26,7 +27,7 @@ def _ping(connection: Connection) -> None:
 
 
 class SqlCatalog:
-    """The six parts, and the `database` that they share with the graph tables."""
+    """The seven parts, and the `database` that they share with the graph tables."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -36,6 +37,7 @@ class SqlCatalog:
         self.chunks = SqlChunks(database)
         self.runs = SqlRuns(database)
         self.corpus = SqlCorpus(database)
+        self.audit = SqlAudit(database)
 
     async def ping(self) -> None:
         """See the port."""

@@ -17,6 +17,7 @@ import orjson
 import zstandard
 from sqlalchemy import Connection, Engine, LargeBinary, Table, select, update
 
+from libs.runtime.catalog.sql.audit_schema import audit
 from libs.runtime.catalog.sql.choice import is_postgres, unknown
 from libs.runtime.catalog.sql.database import translated, upsert
 from libs.runtime.catalog.sql.restoring import settle_sequence
@@ -40,7 +41,7 @@ from libs.runtime.chunkfile import slices
 
 TABLES = (
     namespace, api_key, document, revision, job, job_event, job_shard, task_failure, erasure, hit,
-    run, vector,
+    run, vector, audit,
 )  # fmt: skip
 """In an order in which every row finds what it refers to."""
 
@@ -135,7 +136,10 @@ def _load(url: str, password: str | None, folder: Path, tell: Tell) -> dict[str,
 
 
 def _rows(table: Table, path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file; columns that it does not have yet are empty."""
+    """The rows of a file; columns that it does not have yet are empty, and so is a table that
+    was made after the dump."""
+    if not path.exists():
+        return
     kinds = {column.name: column.type for column in table.c}
     with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as pieces:
         for line in io.BufferedReader(pieces):

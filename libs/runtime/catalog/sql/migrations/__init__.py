@@ -1,3 +1,3 @@
 """Alembic's environment of the catalog; `HEAD` is its newest revision."""
 
-HEAD = "0003"
+HEAD = "0004"
