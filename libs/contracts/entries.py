@@ -11,6 +11,7 @@ RECORD_FORMAT = "entries"
 """What the format of a document of records is to filters, whatever file it came in."""
 MAX_ID = 128
 MAX_KEYWORDS = 200
+QUICK_QUERIES = 12
 Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
 
@@ -90,10 +91,30 @@ class EntryWeights(Request):
 
 class CollectionSettings(Request):
     """What the entries of a collection share: weights, groups of synonyms (they widen the
-    lexical channel alone), and the words by which a category is known: a query that holds two
-    of them is searched in that category."""
+    lexical channel alone), the words by which a category is known (a query that holds two of
+    them is searched in that category), and the queries that a page offers at a click."""
 
     schema_version: Literal[1] = 1
     weights: EntryWeights = Field(default_factory=EntryWeights)
     synonyms: list[list[Word]] = Field(default_factory=list, max_length=2_000)
     categories: dict[Word, list[Word]] = Field(default_factory=dict, max_length=500)
+    quick_queries: list[Word] = Field(default_factory=list, max_length=QUICK_QUERIES)
+
+
+class CategoryView(Contract):
+    """A category and how many entries it has."""
+
+    name: str
+    entries: int
+
+
+class CollectionView(Contract):
+    """What is published of a collection. `quick_queries` are those of its settings, else sample
+    questions, else names of what is looked for most, of each category in turn."""
+
+    collection: str
+    revision: int
+    entries: int
+    questions: int
+    categories: list[CategoryView]
+    quick_queries: list[str]

@@ -11,13 +11,19 @@ import httpx
 from nats.js.errors import NotFoundError
 from pydantic import BaseModel
 
+from libs.contracts.api.audit import Action, AuditEntry
 from libs.contracts.api.documents import ErasureReceipt, JobState, Role
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.events import ArtefactRef, JobEvent, StageFailed
 from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault
 from libs.contracts.subjects import Subject
 from libs.contracts.tokens import new_id
-from libs.runtime.catalog.documents import DocumentRecord, RevisionRecord
+from libs.runtime.catalog.documents import (
+    ActiveRevision,
+    ActiveSet,
+    DocumentRecord,
+    RevisionRecord,
+)
 from libs.runtime.catalog.jobs import (
     Admission,
     Admitted,
@@ -103,6 +109,34 @@ class FakeObjects:
         return ArtefactRef(key=key, sha256=hashlib.sha256(data).hexdigest(), size=len(data))
 
 
+class FakeAudit:
+    """Entries in the order of their making."""
+
+    def __init__(self) -> None:
+        self.entries: list[AuditEntry] = []
+
+    async def add(self, entry: AuditEntry) -> None:
+        self.entries.append(entry)
+
+    async def select(
+        self,
+        namespace: str | None,
+        *,
+        action: Action | None = None,
+        target: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[AuditEntry]:
+        return [
+            entry
+            for entry in reversed(self.entries)
+            if namespace in (None, entry.namespace)
+            and action in (None, entry.action)
+            and target in (None, entry.target)
+            and (before is None or entry.audit_id < before)
+        ][:limit]
+
+
 class FakeKeys:
     def __init__(self) -> None:
         self.records: dict[str, KeyRecord] = {}
@@ -142,22 +176,18 @@ class FakeKeys:
 
     async def find(self, secret_hash: str) -> KeyRecord | None:
         return next(
-            (
-                r
-                for r in self.records.values()
-                if r.secret_hash == secret_hash and r.revoked_at is None
-            ),
+            (r for r in self.records.values() if r.secret_hash == secret_hash and r.live(now())),
             None,
         )
 
     async def select(self, namespace: str | None) -> list[KeyRecord]:
         return [r for r in self.records.values() if namespace in (None, r.namespace)]
 
-    async def revoke(self, key_id: str) -> bool:
-        record = self.records.get(key_id)
-        if record is None or record.revoked_at is not None:
+    async def revoke(self, key_id: str, at: datetime | None = None) -> bool:
+        record, moment = self.records.get(key_id), at or now()
+        if record is None or not record.live(moment):
             return False
-        self.records[key_id] = dataclasses.replace(record, revoked_at=now())
+        self.records[key_id] = dataclasses.replace(record, revoked_at=moment)
         return True
 
 
@@ -258,6 +288,23 @@ class FakeDocuments:
             return None
         number = document.active_revision if revision is None else revision
         return None if number is None else self.revs.get((namespace, document_id, number))
+
+    async def active_set(self, namespace: str) -> ActiveSet:
+        active = [
+            (d, self.revs[(namespace, d.document_id, d.active_revision)])
+            for (ns, _), d in sorted(self.documents.items())
+            if ns == namespace and d.state == "active" and d.active_revision is not None
+        ]
+        return ActiveSet(
+            1,
+            tuple(
+                ActiveRevision(
+                    r.revn, d.document_id, r.revision, d.file_name, d.collection,
+                    str(d.inferred.get("format", "txt")), d.metadata, 0, None,
+                )
+                for d, r in active
+            ),
+        )  # fmt: skip
 
     async def activate(self, namespace: str, document_id: str, revision: int) -> int | None:
         found = self.revs.get((namespace, document_id, revision))
@@ -543,6 +590,7 @@ class World:
     def __init__(self, bus: Any = None, **settings: Any) -> None:
         self.objects = FakeObjects()
         self.keys = FakeKeys()
+        self.audit = FakeAudit()
         self.documents = FakeDocuments()
         self.jobs = FakeJobs(self.documents)
         self.bus = FakeBus()
@@ -550,6 +598,7 @@ class World:
         self.chunks = SimpleNamespace()
         catalog = SimpleNamespace(
             keys=self.keys,
+            audit=self.audit,
             documents=self.documents,
             jobs=self.jobs,
             runs=self.runs,

@@ -18,6 +18,7 @@ from services.gateway.http import (
     errors,
     health,
     jobs,
+    overview,
     pages,
     pauses,
     reading,
@@ -44,6 +45,7 @@ upload tokens; `Observe` puts templates there."""
 ROUTERS = (
     search.router,
     documents.router,
+    overview.router,
     collections.router,
     uploads.router,
     jobs.router,

@@ -45,11 +45,14 @@ export async function picture(path) {
   return URL.createObjectURL(await (await raw(path)).blob());
 }
 
-/** Send a file; `onBytes(sent, total)` hears how far it is. */
-export function upload(file, onBytes) {
+/** Send a document; `onBytes(sent, total)` hears how far it is. */
+export const upload = (file, onBytes) => sendTo("documents", file, onBytes);
+
+/** Send a file to a path of the namespace. */
+export function sendTo(path, file, onBytes) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", `/v1/namespaces/${space}/documents`);
+    request.open("POST", `/v1/namespaces/${space}/${path}`);
     request.setRequestHeader("Authorization", `Bearer ${key()}`);
     request.setRequestHeader("Idempotency-Key", crypto.randomUUID());
     request.upload.onprogress = (event) => onBytes(event.loaded, event.total);

@@ -3,11 +3,12 @@
 import { forget, get, key, remember, useNamespace } from "./api.js";
 import { documents, documentView } from "./documents.js";
 import { el, notice, show } from "./dom.js";
+import { entries } from "./entries.js";
 import { jobs, letters } from "./jobs.js";
 import { search } from "./search.js";
 import { language, switchLanguage, t } from "./words.js";
 
-const VIEWS = { search, documents, jobs, letters, document: documentView };
+const VIEWS = { search, entries, documents, jobs, letters, document: documentView };
 
 function relabel() {
   document.documentElement.lang = language();

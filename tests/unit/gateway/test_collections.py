@@ -1,14 +1,18 @@
 """Collections: what an upload becomes, who may search, what is refused."""
 
+import dataclasses
 import json
 from typing import Any
 
 import pytest
 
-from libs.contracts.entries import CollectionSettings, RecordRules
+from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata, Chunks
+from libs.contracts.entries import CollectionSettings, Entry, RecordRules
 from libs.contracts.events import DocumentAccepted
 from libs.contracts.query.entries import FindQuery, FoundEntries
 from libs.contracts.subjects import QUERY_FIND
+from libs.runtime.artefacts import canonical_json
+from services.gateway.overview import quick_queries
 from tests.support.gateway_fakes import World
 
 BANK = "/v1/namespaces/acme/collections/bank"
@@ -108,3 +112,56 @@ async def test_an_entry_nobody_knows_cannot_be_deleted(world: World) -> None:
     async with world.client() as client:
         assert (await client.delete(f"{BANK}/entries/x")).status_code == 404
     assert not world.bus.events
+
+
+def _published(world: World, document: str, entries: list[Entry]) -> None:
+    chunks = [
+        Chunk(
+            chunk_id=f"t{n:064x}", type="text", content=e.name, path=[], order=n,
+            metadata=ChunkMetadata(length=1, tokens=1, content_hash="sha256:" + "0" * 64, entry=e),
+        )
+        for n, e in enumerate(entries)
+    ]  # fmt: skip
+    data = canonical_json(Chunks(chunks=chunks))
+    [job] = [j for j in world.jobs.jobs.values() if j.document_id == document]
+    ref = world.objects.ref(f"acme/{document}/1/chunks.json", data)
+    world.documents.publish(job, {"chunks.json": ref}, {"chunks": len(chunks)})
+    key = ("acme", document)
+    world.documents.documents[key] = dataclasses.replace(
+        world.documents.documents[key], inferred={"format": "entries"}
+    )
+
+
+async def test_a_collection_is_listed_with_its_categories_and_queries_to_begin_with(
+    world: World,
+) -> None:
+    await send(world, f"{BANK}/entries")
+    await send(world, f"{BANK}/queries")
+    async with world.client(role="reader") as client:
+        assert (await client.get(f"{BANK}/overview")).status_code == 404
+        assert (await client.get("/v1/namespaces/acme/collections")).json()["items"] == []
+    menus = [
+        Entry(id="1", name="이체", category="돈", search_count=1),
+        Entry(id="2", name="환전", category="외화", search_count=9),
+        Entry(id="3", name="자동이체", category="돈", search_count=5),
+        Entry(id="4", name="기타"),
+    ]
+    _published(world, "entries-bank", menus)
+    _published(world, "queries-bank", [Entry(id="3", name="월세 알아서 나가게")])
+    async with world.client(role="reader") as client:
+        assert (await client.get("/v1/namespaces/acme/collections")).json()["items"] == ["bank"]
+        found = (await client.get(f"{BANK}/overview")).json()
+    assert (found["entries"], found["questions"], found["revision"]) == (4, 1, 1)
+    assert found["categories"] == [{"name": "돈", "entries": 2}, {"name": "외화", "entries": 1}]
+    assert found["quick_queries"] == ["월세 알아서 나가게", "환전", "기타", "이체"]
+    async with world.client() as client:
+        chosen = CollectionSettings(quick_queries=["달러"]).model_dump(mode="json")
+        assert (await client.put(BANK, json=chosen)).status_code == 200
+        assert (await client.get(f"{BANK}/overview")).json()["quick_queries"] == ["달러"]
+
+
+def test_twelve_quick_queries_at_most_and_none_twice() -> None:
+    entries = [Entry(id=str(n), name=f"이름 {n % 20}", category=str(n % 3)) for n in range(60)]
+    found = quick_queries(entries, [])
+    assert len(found) == len(set(found)) == 12
+    assert quick_queries([], []) == []

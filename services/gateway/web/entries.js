@@ -1,0 +1,128 @@
+// Entries: pick a collection, ask in everyday words, and send or review its records.
+
+import { follow, get, post, sendTo } from "./api.js";
+import { el, notice, show } from "./dom.js";
+import { t } from "./words.js";
+
+const TOP = [5, 10, 20, 50];
+const kept = { collection: "", category: "", top: 5, query: "" };
+
+/** `#/entries/<collection>/<query>` is a search that can be linked to. */
+export async function entries(wanted, query) {
+  const names = (await get("collections")).items;
+  if (wanted !== undefined && wanted !== kept.collection) Object.assign(kept, { collection: wanted, category: "" });
+  if (query !== undefined) kept.query = query;
+  if (!names.includes(kept.collection)) kept.collection = names[0] || "";
+  const place = el("div", {});
+  const choice = el("select", { id: "collection", onchange: () => {
+    location.hash = `#/entries/${encodeURIComponent(choice.value)}`;
+  } }, ...names.map((name) => el("option", { value: name, selected: name === kept.collection }, name)));
+  show(el("section", { class: "panel" }, el("div", { class: "row" }, el("h2", {}, t("entries")),
+    names.length ? el("label", { for: "collection" }, t("collection")) : "", names.length ? choice : "")),
+  place, sending(kept.collection));
+  if (!names.length) { place.append(el("p", { class: "panel" }, t("noCollections"))); return; }
+  await searching(place, query !== undefined);
+}
+
+async function searching(place, linked) {
+  const { collection } = kept;
+  const about = await get(`collections/${encodeURIComponent(collection)}/overview`);
+  const query = el("input", { type: "search", id: "words", required: true, maxlength: 4096,
+    value: kept.query, autocomplete: "off" });
+  const category = el("select", { id: "category" }, el("option", { value: "" }, `${t("allCategories")} (${about.entries})`),
+    ...about.categories.map((one) => el("option", { value: one.name, selected: one.name === kept.category },
+      `${one.name} (${one.entries})`)));
+  const top = el("select", { id: "top" },
+    ...TOP.map((count) => el("option", { value: count, selected: count === kept.top }, String(count))));
+  const results = el("div", { id: "found", "aria-live": "polite" });
+  const run = async () => {
+    Object.assign(kept, { query: query.value, category: category.value, top: Number(top.value) });
+    if (!kept.query.trim()) return;
+    history.replaceState(null, "",
+      `#/entries/${encodeURIComponent(collection)}/${encodeURIComponent(kept.query)}`);
+    notice("…");
+    try {
+      const found = await post(`collections/${encodeURIComponent(collection)}/search`,
+        { query: kept.query, top_k: kept.top, ...(kept.category ? { category: kept.category } : {}) });
+      notice("");
+      results.replaceChildren(answer(found));
+    } catch (error) { notice(error.message, true); }
+  };
+  const ask = (words) => { query.value = words; return run(); };
+  category.addEventListener("change", run);
+  top.addEventListener("change", run);
+  const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    run();
+  } }, el("label", { for: "words" }, t("everyday")), query,
+  el("label", { for: "category" }, t("category")), category,
+  el("label", { for: "top" }, t("howMany")), top, el("button", { class: "main" }, t("search")));
+  const quick = el("div", { class: "row quick", role: "group", "aria-label": t("quick") },
+    ...about.quick_queries.map((words) => el("button", { type: "button", class: "chip",
+      onclick: () => ask(words) }, words)));
+  place.append(el("section", { class: "panel" }, el("p", { class: "soft" },
+    `${about.entries} ${t("entries").toLowerCase()} · ${about.categories.length} ${t("categories")} · ` +
+    `${about.questions} ${t("sampleQuestions")} · ${t("revision")} ${about.revision}`),
+  form, el("h3", {}, t("quick")), quick), results);
+  if (linked && kept.query) await run();
+  else query.focus();
+}
+
+const percent = (value) => `${Math.round(100 * value)}%`;
+
+function answer(found) {
+  const best = Math.max(...found.entries.map((one) => one.similarity), 0);
+  const rows = found.entries.map((one, index) => el("tr", {},
+    el("td", {}, String(index + 1)),
+    el("td", { class: "nowrap" }, el("meter", { min: 0, max: 1, value: one.similarity,
+      "aria-label": t("similarity") }), " ",
+    one.similarity === best ? el("strong", {}, percent(one.similarity)) : percent(one.similarity)),
+    el("th", { scope: "row" }, one.name), el("td", {}, one.path), el("td", {}, one.category),
+    el("td", {}, el("code", {}, one.id)), el("td", { class: "soft" }, parts(one.channels))));
+  const tried = found.attempts.map((one) => `${one.query} (${percent(one.quality)})`).join(" → ");
+  return el("section", { class: "panel" }, rows.length ? el("div", { class: "scroll" }, el("table", {},
+    el("thead", {}, el("tr", {}, ...["place", "similarity", "name", "path", "category", "id", "why"].map((name) =>
+      el("th", { scope: "col" }, t(name))))), el("tbody", {}, ...rows))) : el("p", {}, t("nothing")),
+  el("p", { class: "soft" }, [tried && `${t("attempts")}: ${tried}`,
+    found.category && `${t("category")}: ${found.category}`, found.dense ? "" : t("wordsOnly")]
+    .filter(Boolean).join(" · ")));
+}
+
+/** The share of each channel in the score, as percentages. */
+function parts(channels) {
+  const total = Object.values(channels).reduce((sum, value) => sum + value, 0);
+  return total ? Object.entries(channels).map(([name, value]) =>
+    `${t(`channel_${name}`)} ${percent(value / total)}`).join(" · ") : "";
+}
+
+function sending(collection) {
+  const name = el("input", { id: "into", required: true, value: collection, maxlength: 63,
+    pattern: "[a-z0-9]([a-z0-9\\-]*[a-z0-9])?", autocomplete: "off" });
+  const kind = el("select", { id: "kind" }, el("option", { value: "entries" }, t("entries")),
+    el("option", { value: "queries" }, t("sampleQuestions")));
+  const file = el("input", { type: "file", id: "records", required: true, accept: ".csv,.xlsx,.jsonl,.ods,.xls" });
+  const told = el("div", { "aria-live": "polite" });
+  const form = el("form", { class: "row", onsubmit: async (event) => {
+    event.preventDefault();
+    for (const one of file.files) await send(name.value, kind.value, one, told);
+    location.hash = `#/entries/${encodeURIComponent(name.value)}`;
+    dispatchEvent(new Event("hashchange"));
+  } }, el("label", { for: "into" }, t("collection")), name, kind,
+  el("label", { for: "records" }, t("choose")), file, el("button", {}, t("send")));
+  return el("details", { class: "panel", open: !collection }, el("summary", {}, t("sendRecords")),
+    el("p", { class: "soft" }, t("recordsHelp")), form, told);
+}
+
+async function send(collection, kind, file, place) {
+  const line = el("p", {}, `${file.name}: …`);
+  place.append(line);
+  try {
+    const accepted = await sendTo(`collections/${encodeURIComponent(collection)}/${kind}`, file, () => {});
+    const job = await follow(accepted.job_id, (state) => { line.textContent = `${file.name}: ${state.stage} · ${state.state}`; });
+    line.textContent = `${file.name}: ${job.error ? job.error.detail : job.state}`;
+    line.className = job.state === "published" ? "good" : "bad";
+  } catch (error) {
+    line.textContent = `${file.name}: ${error.message}`;
+    line.className = "bad";
+  }
+}
