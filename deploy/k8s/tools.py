@@ -22,7 +22,10 @@ RELEASE = "1.37.2"
 _SOURCE = K8S / "validator"
 _BUILD = ("build", "-trimpath", "-buildvcs=false", "-p=2")
 _VERSION = "k8s.io/component-base/version"
-_FLAGS = f"-s -w -X {_VERSION}.gitVersion=v{RELEASE} -X {_VERSION}.gitMajor=1"
+_NUMBERS = dict(zip(("gitMajor", "gitMinor"), RELEASE.split("."), strict=False))
+_STAMPS = {"gitVersion": f"v{RELEASE}", **_NUMBERS}
+"""PodSecurity's admission reads the numbers, and panics where the minor one is missing."""
+_FLAGS = " ".join(["-s", "-w", *(f"-X {_VERSION}.{key}={it}" for key, it in _STAMPS.items())])
 _PACKAGES = {"validator": ".", "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver"}
 
 
