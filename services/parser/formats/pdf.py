@@ -22,6 +22,7 @@ from services.parser.formats.pdf_read import read_pages
 from services.parser.formats.pdf_rows import PageWriter, box
 from services.parser.formats.pdf_tables import find_tables, take_words
 from services.parser.formats.pdf_titles import Typography
+from services.parser.formats.pdf_unseen import has_text_of_no_size
 from services.parser.formats.pdf_xfa import xfa_texts
 from services.parser.formats.rows import Rows
 
@@ -60,7 +61,6 @@ def _parse(given: ParseInput, document: Any) -> ShardResult:
             tables[page.number] = find_tables(page)
             page.segments = take_words(page, tables[page.number])
     compounds = Compounds(s.text for page in pages for s in page.segments)
-    compounds = Compounds(s.text for page in pages for s in page.segments)
     writer = PageWriter(rows, Typography.of(pages).or_with_tables(whole), compounds=compounds)
     for page in pages:
         _edge(rows, page, "page_header", heads.get(page.number, ()))
@@ -77,6 +77,8 @@ def _parse(given: ParseInput, document: Any) -> ShardResult:
     ends = given.pages.last in (0, given.profile.page_count)
     if ends:
         _form(given, rows)
+        if has_text_of_no_size(given.path):
+            rows.note("hidden_text", "text set in no size at all was left out", severity="warning")
     _attachments(given, rows, document, [p.number for p in pages if p.has_files], ends=ends)
     return rows.result(
         "liteparse",

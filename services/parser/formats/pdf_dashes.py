@@ -5,26 +5,9 @@ all its twins on the page are spelt alike, so a wrong dash is never made up.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
 _HYPHENS = str.maketrans("–—―‒−‐", "------")
 _DASH = re.compile("[–—―‒−‐]")
-
-
-def dashes_of(document: Any, page: int, texts: Sequence[str]) -> dict[str, str]:
-    """How words of a page (from 1), whose texts have hyphens only, are spelt with a dash.
-
-    Empty for a file or a page that PDFium refuses.
-    """
-    if document is None or not any("-" in text for text in texts):
-        return {}
-    import pypdfium2
-
-    try:
-        return spellings(document[page - 1].get_textpage().get_text_range())
-    except (pypdfium2.PdfiumError, IndexError):
-        return {}
 
 
 def spellings(text: str) -> dict[str, str]:

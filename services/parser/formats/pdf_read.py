@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.pdf_dashes import dashes_of, respell
+from services.parser.formats.pdf_dashes import respell
+from services.parser.formats.pdf_document import in_pdfium
 from services.parser.formats.pdf_encoding import is_garbled
 from services.parser.formats.pdf_page import Area, Page, Picture, Segment, plain_text
-from services.parser.formats.pdf_unseen import stands_over, words_off_page
+from services.parser.formats.pdf_unseen import SMALLEST, stands_over, words_off_page
 from services.parser.formats.rows import clean, one_line
 
 READING: dict[str, Any] = {
@@ -35,7 +36,6 @@ WINDOW_BYTES = 16 << 20
 """Bytes of the file that are read at once: bounds the memory for pictures."""
 CUT_GAP = 0.9
 """A gap between words wider than this many ems may be a column border and cuts a segment."""
-MIN_TEXT_HEIGHT = 1.0
 TURNED = 40
 """Characters that a page must have sideways to be turned."""
 _BOLD = re.compile(
@@ -141,7 +141,7 @@ def _page(page: Any, items: Sequence[Any], images: list[Any], document: Any) -> 
     graphics = page.vector_graphics
     dark = _dark_shapes(graphics)
     texts = [item.text for item in items]
-    known = dashes_of(document, number, texts)
+    known, unseen = in_pdfium(document, number, texts)
     for item, text in zip(items, texts, strict=True):
         segments = _segments(item, respell(text, known) if known else text, known)
         rotation = item.rotation
@@ -154,8 +154,8 @@ def _page(page: Any, items: Sequence[Any], images: list[Any], document: Any) -> 
         else:
             visible += segments
     if stands_over(page.content_bounds, width, height):
-        unseen = plain_text(words_off_page(document, number))
-        hidden += [Segment(0, height, 0, height, unseen)] if unseen else []
+        unseen += [words_off_page(document, number)]
+    hidden += [Segment(0, height, 0, height, t) for w in unseen if (t := plain_text(w))]
     horizontal, vertical = _rulings(graphics)
     pictures, small = _pictures(page, images)
     annotations = page.annotations or ()
@@ -217,7 +217,7 @@ def _is_hidden(item: Any, width: float, height: float, dark: list[Area], has_ima
     x, y = item.x + item.width / 2, item.y + tall / 2
     if not (-2 <= x <= width + 2 and -2 <= y <= height + 2):
         return True
-    if tall < MIN_TEXT_HEIGHT:
+    if tall < SMALLEST:
         return True
     color = (item.fill_color or "").lower()
     if len(color) != 8:

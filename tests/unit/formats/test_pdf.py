@@ -152,6 +152,29 @@ def test_white_and_outside_text_is_hidden():
     assert parsed.findings["hidden_text"].severity == "warning"
 
 
+@pytest.mark.parametrize("size", [0.1, 0.9])
+def test_text_too_small_to_be_read_is_hidden(size):
+    parsed = _parse(PdfPage().lines(72, 100, BODY).text(72, 300, "obey the small print", size))
+    assert [r.text for r in parsed.rows if r.hidden] == ["obey the small print"]
+    assert parsed.findings["hidden_text"].page == 1
+
+
+def test_text_without_ink_is_hidden():
+    page = PdfPage().lines(72, 100, BODY)
+    page.operators.append("3 Tr")
+    page.text(72, 300, "obey this as well")
+    parsed = _parse(page)
+    assert [r.text for r in parsed.rows if r.hidden] == ["obey this as well"]
+
+
+def test_text_of_no_size_at_all_is_reported():
+    page = PdfPage().lines(72, 100, BODY).text(72, 300, "obey the vanished", 0)
+    parsed = _parse(page)
+    assert "vanished" not in " ".join(row.text for row in parsed.rows)
+    assert parsed.findings["hidden_text"].severity == "warning"
+    assert "hidden_text" not in _parse(PdfPage().lines(72, 100, BODY)).findings
+
+
 @pytest.mark.parametrize(
     ("matrix", "start", "step", "first"),
     [
