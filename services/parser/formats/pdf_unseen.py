@@ -91,8 +91,9 @@ def words_unseen(textpage: Any, text: str, shown: str) -> str:
 
 def _is_unseen(textpage: Any, at: int) -> bool:
     """Whether the sign at this place of the page's text has no ink or no size."""
-    import pypdfium2.raw as pdfium
+    import pypdfium2.raw
 
+    pdfium: Any = pypdfium2.raw
     left, low, right, high = textpage.get_charbox(at, loose=True)
     drawn = pdfium.FPDFText_GetTextObject(textpage, at)
     mode = pdfium.FPDFTextObj_GetTextRenderMode(drawn) if drawn else 0
