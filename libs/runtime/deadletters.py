@@ -11,8 +11,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import nats.errors
+import orjson
 from nats.js.api import RawStreamMsg
 from nats.js.errors import Error as JetStreamError
 from nats.js.errors import NotFoundError
@@ -23,7 +25,6 @@ from libs.contracts.faults import Code, WorldFault
 from libs.contracts.subjects import (
     CONSUMERS,
     DEAD,
-    DEAD_LETTER,
     INGEST_BUCKET,
     INGEST_REQUESTED,
     REDELIVERY,
@@ -79,27 +80,37 @@ def letter_id(consumer: Consumer, sequence: int, moment: datetime) -> str:
 
 
 async def list_letters(
-    bus: Bus, objects: ObjectStore, *, namespace: str | None, after: int = 0, limit: int = 50
+    bus: Bus,
+    objects: ObjectStore,
+    *,
+    namespace: str | None,
+    stage: str | None = None,
+    code: str | None = None,
+    document_id: str | None = None,
+    after: int = 0,
+    limit: int = 50,
 ) -> LetterPage:
-    """Letters behind the place `after`, of one namespace, or of all for None."""
+    """Letters behind the place `after` that fit all that is given; None fits every letter."""
+    wanted = {"namespace": namespace, "code": code, "document_id": document_id}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
     letters: list[DeadLetter] = []
     place = after
     for _ in range(SCAN):
-        message = await _next(bus, place + 1)
+        message = await _next(bus, place + 1, stage or "*")
         if message is None:
             return LetterPage(letters, None)
         if len(letters) == limit:
             break
         place = message.seq or place + 1
         letter = await _read(objects, message)
-        if letter is not None and namespace in (None, letter.namespace):
+        if letter is not None and all(getattr(letter, n) == v for n, v in chosen.items()):
             letters.append(letter)
     return LetterPage(letters, place)
 
 
 async def oldest(bus: Bus) -> datetime | None:
     """When the letter that waits longest was parked; None when there is none."""
-    found = await _next(bus, 1)
+    found = await _next(bus, 1, "*")
     return None if found is None else found.time
 
 
@@ -116,6 +127,14 @@ async def discard(bus: Bus, letter: str) -> bool:
         return False
     with _connection():
         return bool(await bus.js.delete_msg(stream_name(bus.prefix, DEAD), found.seq or 0))
+
+
+async def message_of(objects: ObjectStore, letter: DeadLetter) -> Any:
+    """The letter's message as JSON, wherever its body lies; None when it is none."""
+    try:
+        return orjson.loads(await body_of(objects, letter.headers, base64.b64decode(letter.body)))
+    except (ValueError, WorldFault):
+        return None
 
 
 async def body_of(objects: ObjectStore, headers: dict[str, str], data: bytes) -> bytes:
@@ -175,13 +194,13 @@ def consumer_named(prefix: str, stream: str, durable: str) -> Consumer | None:
     return None
 
 
-async def _next(bus: Bus, place: int) -> RawStreamMsg | None:
+async def _next(bus: Bus, place: int, stage: str) -> RawStreamMsg | None:
     try:
         with _connection():
             return await bus.js.get_msg(
                 stream_name(bus.prefix, DEAD),
                 seq=place,
-                subject=full(bus.prefix, DEAD_LETTER.wildcard),
+                subject=full(bus.prefix, f"dead.{stage}.*"),
                 next=True,
             )
     except NotFoundError:

@@ -40,6 +40,11 @@ class Settings(Shared):
         default={"*": ["inbox/{namespace}/"]},
         description="by namespace, or * for any: the bucket/prefixes its events may name",
     )
+    trace_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://.*\{trace_id\}",
+        description="where people read a trace, with {trace_id} in it",
+    )
     quiet_seconds: float = Field(
         default=60.0, gt=0, description="silence after which a job with no message is revived"
     )

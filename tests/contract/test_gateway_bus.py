@@ -156,10 +156,55 @@ async def test_letters_are_read_paged_and_discarded_within_their_namespace(world
     assert [x["namespace"] for x in mine] == ["other", "other"]
     async with world.client("acme", "operator") as client:
         shown = await client.get(path)
-        gone = await client.delete(path)
+        gone = await client.delete(path, params={"reason": "the file is gone"})
         again = await client.get(path)
     assert shown.json()["dead_letter_id"] == chosen
     assert (gone.status_code, again.status_code) == (204, 404)
+    [entry] = await world.audit.select("acme")
+    assert (entry.action, entry.target) == ("dead_letter.discard", chosen)
+    assert entry.reason == "the file is gone"
+    assert entry.detail == {
+        "stage": "chunker", "code": "internal", "document_id": "d", "job_id": "j",
+    }  # fmt: skip
+
+
+async def test_letters_are_chosen_by_stage_code_and_document(world: World) -> None:
+    await publish_letter(world, "acme", 0)
+    await publish_letter(world, "acme", 1, stage="parser", consumer="parser")
+    await publish_letter(world, "acme", 2, code=Code.TIMEOUT)
+    await publish_letter(world, "acme", 3, document_id="other")
+    async with world.client("acme", "operator") as client:
+
+        async def found(**params: str) -> list[int]:
+            answer = await client.get("/v1/dead-letters", params=params)
+            return [letter["attempt"] for letter in answer.json()["items"]]
+
+        assert await found(stage="parser") == [1]
+        assert await found(code="timeout") == [2]
+        assert await found(document_id="other") == [3]
+        assert await found(stage="chunker", code="internal") == [0, 3]
+        assert await found(stage="indexer") == []
+        wrong = await client.get("/v1/dead-letters", params={"code": "nonsense"})
+    assert wrong.status_code == 422
+
+
+async def test_a_letter_is_shown_with_its_age_its_message_and_where_its_trace_is(
+    world: World,
+) -> None:
+    event = parsed("job-1")
+    letter = await publish_letter(
+        world, "acme", 0, trace_id="f" * 32,
+        body=base64.b64encode(event.model_dump_json().encode()).decode(),
+    )  # fmt: skip
+    broken = await publish_letter(world, "acme", 1, body=base64.b64encode(b"\xff\x00").decode())
+    shows = World(bus=world.deps.bus, trace_url="https://traces.example/trace/{trace_id}")
+    async with shows.client("acme", "operator") as client:
+        shown = (await client.get(f"/v1/dead-letters/{letter}")).json()
+        other = (await client.get(f"/v1/dead-letters/{broken}")).json()
+    assert DocumentParsed.model_validate(shown["message"]) == event
+    assert shown["trace_url"] == f"https://traces.example/trace/{'f' * 32}"
+    assert shown["age_seconds"] > 3600
+    assert (other["message"], other["trace_url"]) == (None, None)
 
 
 async def publish_letter(world: World, namespace: str | None, number: int, **fields: Any) -> str:
@@ -199,6 +244,7 @@ async def test_a_replay_is_a_new_message_and_its_failed_job_runs_again(world: Wo
         [other] = (await client.get("/v1/dead-letters")).json()["items"]
         refused = await client.post(f"/v1/dead-letters/{other['dead_letter_id']}/replay")
     assert gone.status_code == 404
+    assert {entry.action for entry in await world.audit.select("acme")} == {"dead_letter.replay"}
     replayed = DocumentParsed.model_validate_json(message.data)
     assert replayed.attempt == 2
     assert replayed.model_copy(update={"attempt": 1}) == event

@@ -9,7 +9,8 @@ from libs.contracts.api.documents import Role
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """A key as stored: only the sha256 of its secret is known."""
+    """A key as stored: only the sha256 of its secret is known. It is live until `revoked_at`,
+    which may lie ahead."""
 
     key_id: str
     namespace: str
@@ -18,6 +19,10 @@ class KeyRecord:
     secret_hash: str
     created_at: datetime
     revoked_at: datetime | None = None
+
+    def live(self, moment: datetime) -> bool:
+        """Whether the key is good at this moment."""
+        return self.revoked_at is None or self.revoked_at > moment
 
 
 class KeyStore(Protocol):
@@ -46,13 +51,14 @@ class KeyStore(Protocol):
         ...
 
     async def find(self, secret_hash: str) -> KeyRecord | None:
-        """The live key with this hash; revoked keys are absent."""
+        """The live key with this hash; one that has ended is absent."""
         ...
 
     async def select(self, namespace: str | None) -> list[KeyRecord]:
         """Keys of a namespace, or all; revoked ones included, oldest first."""
         ...
 
-    async def revoke(self, key_id: str) -> bool:
-        """End a key at once; False when it is unknown or was already revoked."""
+    async def revoke(self, key_id: str, at: datetime | None = None) -> bool:
+        """End a key at once, or at a moment ahead; an end is never put off. False when it is
+        unknown or ends before that anyway."""
         ...

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from services.gateway.deps import Deps
 from services.gateway.http import (
     admin,
+    audit,
     collections,
     dead_letters,
     documents,
@@ -55,6 +56,7 @@ ROUTERS = (
     runs.router,
     admin.router,
     dead_letters.router,
+    audit.router,
     pauses.router,
     health.router,
     pages.router,

@@ -1,5 +1,6 @@
 """Collections of entries: uploads of records, their search, and what they share."""
 
+import hashlib
 from dataclasses import replace
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from fastapi import APIRouter, Path, Request
 from pydantic import AfterValidator
 from starlette.responses import Response
 
+from libs.contracts.api.audit import Action
 from libs.contracts.api.documents import Accepted
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.entries import (
@@ -23,10 +25,11 @@ from libs.contracts.tokens import NAMESPACE_PATTERN
 from libs.runtime.artefacts import load_chunks
 from libs.runtime.collections import load_settings, save_settings
 from services.gateway.admission import Arrival, accept, refuse_when_full
+from services.gateway.audit import note
 from services.gateway.deps import Deps
 from services.gateway.http.documents import UPLOAD
 from services.gateway.http.errors import invalid, not_found
-from services.gateway.http.guard import GuardedRoute, needs
+from services.gateway.http.guard import Caller, GuardedRoute, needs
 from services.gateway.http.params import DepsDep, Namespaced, reply, shaped
 from services.gateway.http.receive import arrival_of
 from services.gateway.staging import new_upload_id, staging_key
@@ -71,12 +74,16 @@ async def send_questions(
     response_model=Accepted,
     openapi_extra=needs("writer"),
 )
-async def delete_entry(ns: Namespaced, collection: Named, entry_id: str, deps: DepsDep) -> Response:
+async def delete_entry(
+    ns: Namespaced, collection: Named, entry_id: str, caller: Caller, deps: DepsDep
+) -> Response:
     """Take one entry out: the collection's next revision is without it."""
     document_id = records_document("entries", collection)
     if len(entry_id) > MAX_ID or not await _holds(deps, ns, document_id, entry_id):
         raise not_found("the entry")
     await refuse_when_full(deps, ns)
+    digest = hashlib.sha256(entry_id.encode()).hexdigest()
+    await note(deps, caller, Action.ENTRY_DELETE, document_id, namespace=ns, entry_sha256=digest)
     line = orjson.dumps({"id": entry_id, "deleted": True}) + b"\n"
     objects = deps.stores.objects
     staged = await objects.put(

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from libs.contracts.api.audit import Action
 from libs.contracts.api.documents import (
     Accepted,
     DocumentView,
@@ -19,10 +20,11 @@ from libs.contracts.tokens import Collection
 from libs.runtime.catalog.documents import DocumentRecord
 from libs.runtime.corpus import write_document_file
 from services.gateway.admission import accept, refuse_when_full
+from services.gateway.audit import note
 from services.gateway.deps import Deps
 from services.gateway.erasure import begin_erasure
 from services.gateway.http.errors import not_found
-from services.gateway.http.guard import GuardedRoute, needs
+from services.gateway.http.guard import Caller, GuardedRoute, needs
 from services.gateway.http.paging import page_of
 from services.gateway.http.params import (
     Cursor,
@@ -152,10 +154,14 @@ async def list_revisions(
     openapi_extra=needs("writer"),
 )
 async def activate(
-    ns: Namespaced, document_id: Id, number: RevisionNumber, deps: DepsDep
+    ns: Namespaced, document_id: Id, number: RevisionNumber, caller: Caller, deps: DepsDep
 ) -> Response:
     """Roll back, or forward, to a published revision that is still kept."""
-    await visible(deps, ns, document_id)
+    document = await visible(deps, ns, document_id)
+    await note(
+        deps, caller, Action.DOCUMENT_ACTIVATE, document_id, namespace=ns,
+        revision=number, before=document.active_revision or 0,
+    )  # fmt: skip
     if await deps.stores.catalog.documents.activate(ns, document_id, number) is None:
         raise CallerFault(
             Code.NOT_FOUND, f"no published revision {number} of this document is kept", 404
@@ -171,10 +177,15 @@ async def activate(
     openapi_extra=needs("operator"),
 )
 async def reprocess_document(
-    ns: Namespaced, document_id: Id, deps: DepsDep, wanted: Reprocess | None = None
+    ns: Namespaced,
+    document_id: Id,
+    caller: Caller,
+    deps: DepsDep,
+    wanted: Reprocess | None = None,
 ) -> Response:
     """Make the document again from its kept source, as a new revision."""
     document = await visible(deps, ns, document_id)
+    await note(deps, caller, Action.DOCUMENT_REPROCESS, document_id, namespace=ns)
     return reply(await reprocess(deps, document, wanted.engine if wanted else None), 202)
 
 
@@ -184,8 +195,13 @@ async def reprocess_document(
     response_model=ErasureReceipt,
     openapi_extra=needs("writer"),
 )
-async def delete_document(ns: Namespaced, document_id: Id, deps: DepsDep) -> Response:
+async def delete_document(
+    ns: Namespaced, document_id: Id, caller: Caller, deps: DepsDep
+) -> Response:
     """Hide a document at once and erase it everywhere; the receipt says what went."""
+    if await deps.stores.catalog.documents.get(ns, document_id) is None:
+        raise not_found("the document")
+    await note(deps, caller, Action.DOCUMENT_DELETE, document_id, namespace=ns)
     receipt = await begin_erasure(deps, ns, document_id)
     if receipt is None:
         raise not_found("the document")

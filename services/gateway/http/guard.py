@@ -93,7 +93,10 @@ class Gate:
                 raise _unauthenticated("the key is unknown or revoked")
             if len(self._known) >= CACHE_ENTRIES:
                 self._known.clear()
-            cached = self._known[digest] = (now + CACHE_SECONDS, record)
+            until = now + CACHE_SECONDS
+            if record.revoked_at is not None:
+                until = min(until, record.revoked_at.timestamp())
+            cached = self._known[digest] = (until, record)
         record = cached[1]
         return Principal(record.key_id, record.namespace, record.role)
 

@@ -1,10 +1,11 @@
 """What every key store must do. Give the fixture `catalog`."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from libs.contracts.events.base import now
 from libs.contracts.faults import CallerFault, Code
 from libs.runtime.catalog.keys import KeyRecord
 from libs.runtime.catalog.port import Catalog
@@ -77,6 +78,17 @@ class KeyStoreSuite:
         assert [one.key_id for one in listed] == ["key-1"]
         assert listed[0].revoked_at is not None
         await catalog.keys.add(key())
+        assert await catalog.keys.find("hash-1") is None
+
+    async def test_a_key_may_end_ahead_and_its_end_is_never_put_off(self, catalog: Catalog) -> None:
+        await catalog.keys.add(key())
+        soon = now() + timedelta(hours=1)
+        assert await catalog.keys.revoke("key-1", soon)
+        found = await catalog.keys.find("hash-1")
+        assert found is not None
+        assert (found.revoked_at, found.live(now()), found.live(soon)) == (soon, True, False)
+        assert not await catalog.keys.revoke("key-1", soon + timedelta(hours=1))
+        assert await catalog.keys.revoke("key-1")
         assert await catalog.keys.find("hash-1") is None
 
     async def test_keys_are_listed_by_namespace_oldest_first(self, catalog: Catalog) -> None:

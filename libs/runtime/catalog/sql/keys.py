@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, or_, select, update
 
 from libs.contracts.events.base import now
 from libs.contracts.faults import CallerFault, Code
@@ -12,7 +12,8 @@ from libs.runtime.catalog.sql.database import Database, upsert
 from libs.runtime.catalog.sql.schema import api_key, namespace
 
 _LIVE = select(api_key).where(
-    api_key.c.secret_hash == bindparam("secret_hash"), api_key.c.revoked_at.is_(None)
+    api_key.c.secret_hash == bindparam("secret_hash"),
+    or_(api_key.c.revoked_at.is_(None), api_key.c.revoked_at > bindparam("moment")),
 )
 
 
@@ -77,7 +78,7 @@ def _add_key(connection: Connection, record: KeyRecord) -> None:
 
 
 def _find_key(connection: Connection, secret_hash: str) -> KeyRecord | None:
-    row = connection.execute(_LIVE, {"secret_hash": secret_hash}).first()
+    row = connection.execute(_LIVE, {"secret_hash": secret_hash, "moment": now()}).first()
     return None if row is None else _record(row)
 
 
@@ -88,11 +89,15 @@ def _select_keys(connection: Connection, within: str | None) -> list[KeyRecord]:
     return [_record(row) for row in connection.execute(query)]
 
 
-def _revoke_key(connection: Connection, key_id: str) -> bool:
+def _revoke_key(connection: Connection, key_id: str, at: datetime | None) -> bool:
+    moment = at or now()
     ended = connection.execute(
         update(api_key)
-        .where(api_key.c.key_id == key_id, api_key.c.revoked_at.is_(None))
-        .values(revoked_at=now())
+        .where(
+            api_key.c.key_id == key_id,
+            or_(api_key.c.revoked_at.is_(None), api_key.c.revoked_at > moment),
+        )
+        .values(revoked_at=moment)
     )
     return ended.rowcount == 1
 
@@ -131,6 +136,6 @@ class SqlKeys:
         """See the port."""
         return await self._database.read(_select_keys, namespace)
 
-    async def revoke(self, key_id: str) -> bool:
+    async def revoke(self, key_id: str, at: datetime | None = None) -> bool:
         """See the port."""
-        return await self._database.write(_revoke_key, key_id)
+        return await self._database.write(_revoke_key, key_id, at)
