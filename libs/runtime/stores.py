@@ -41,7 +41,7 @@ class Stores:
         catalog = open_catalog(settings.resolved_catalog_url(), settings.catalog_secret())
         parts = {
             name: watched(getattr(catalog, name), f"catalog.{name}")
-            for name in ("keys", "documents", "jobs", "chunks", "runs", "corpus")
+            for name in ("keys", "documents", "jobs", "chunks", "runs", "corpus", "audit")
         }
         return cast(Catalog, SimpleNamespace(**parts, ping=catalog.ping, close=catalog.close))
 
