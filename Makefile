@@ -63,8 +63,9 @@ fix: $(STAMP) ## repair what a tool can repair, and write generated files anew
 	$(BIN)/ruff format .
 	$(BIN)/python -m deploy.local.generate
 
-docs: $(STAMP) ## write generated documents anew: subjects, AsyncAPI, permissions, settings, licences
+docs: $(STAMP) ## write generated documents anew, and the site from docs/ into build/site
 	$(BIN)/python -m deploy.local.generate
+	$(BIN)/zensical build --strict
 
 ##@ Ship
 images: $(STAMP) ## build the two images with Docker (IMAGES=registry/name, VERSION=)

@@ -12,15 +12,17 @@ from tests.support.stack import KEY, Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 SNIPPETS = ROOT / "docs" / "snippets"
+BIN = Path(sys.executable).parent
 
 
-def run(stack: Stack, *command: str) -> str:
+def run(stack: Stack, *command: str, **more: str) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "GROUNDWIRE_URL": stack.url,
         "GROUNDWIRE_API_KEY": KEY,
         "GROUNDWIRE_DATA_DIR": str(stack.data),
+        **more,
     }
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
@@ -34,6 +36,15 @@ def test_asking_by_the_client(stack: Stack) -> None:
     assert said[0] == "published"
     assert any(line.startswith("README.md ['Groundwire'") for line in said)
     assert said[-1] == "verified"
+
+
+def test_the_first_hour(stack: Stack, tmp_path: Path) -> None:
+    environment = {"WORK": str(tmp_path / "work"), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    said = run(stack, "sh", str(SNIPPETS / "first_hour.sh"), **environment)
+    assert "Between November and March it opens at seven." in said
+    assert "verified" in said
+    assert "superseded" in said
+    assert "something has changed" in said
 
 
 def test_asking_by_curl(stack: Stack) -> None:

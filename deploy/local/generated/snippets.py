@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-PAGES = (Path("docs/agents.md"), Path("docs/operators.md"))
+PAGES = tuple(
+    Path(f"docs/{page}.md") for page in ("agents", "first-hour", "operators", "upstream")
+)
 SNIPPETS = Path("docs/snippets")
 
 _BLOCK = re.compile(r"(<!-- snippet: (\S+) -->\n```\w+\n).*?(^```$)", re.DOTALL | re.MULTILINE)

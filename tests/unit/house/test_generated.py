@@ -1,6 +1,7 @@
 """Files that are derived from code say what the code says."""
 
 import ast
+import hashlib
 import json
 import re
 import shutil
@@ -80,8 +81,8 @@ def test_every_reference_in_the_asyncapi_document_leads_somewhere() -> None:
 def test_every_setting_of_every_service_is_listed() -> None:
     listed = (ROOT / ".env.example").read_text()
     for stage in Stage:
-        for name in environment.settings_of(stage).model_fields:
-            assert f"# GROUNDWIRE_{name.upper()}=" in listed
+        for name in environment.variables_of(environment.settings_of(stage)):
+            assert f"# {name}=" in listed
     assert not [line for line in listed.splitlines() if line and not line.startswith("#")]
 
 
@@ -106,3 +107,9 @@ def test_links_between_the_documents_lead_to_files() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_picture_of_the_architecture_is_drawn_from_its_source() -> None:
+    pictures = ROOT / "docs" / "pictures"
+    source = hashlib.sha256((pictures / "architecture.mmd").read_bytes()).hexdigest()
+    assert f"sha256 {source}" in (pictures / "architecture.svg").read_text(), "draw it again"
