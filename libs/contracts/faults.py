@@ -41,6 +41,7 @@ class Code(StrEnum):
     STORE_AWAY = "store_away"
     BUS_AWAY = "bus_away"
     RATE_LIMITED = "rate_limited"
+    MODEL_FAILED = "model_failed"
     WORKER_LOST = "worker_lost"
     OVERLOADED = "overloaded"
     # stale

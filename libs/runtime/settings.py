@@ -17,7 +17,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="GROUNDWIRE_", env_file=".env", extra="ignore", frozen=True
+        env_prefix="GROUNDWIRE_",
+        env_file=".env",
+        env_nested_delimiter="_",
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     http_host: str = Field(default="127.0.0.1", description="address the gateway listens on")

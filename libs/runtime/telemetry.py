@@ -44,6 +44,18 @@ STORE_SECONDS = Histogram(
     ["store", "operation", "outcome"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
 )
+MODEL_SECONDS = Histogram(
+    "groundwire_model_seconds",
+    "Time of a call to a language model with its retries, in seconds, by use and outcome (ok,"
+    " cached, or why it failed)",
+    ["use", "outcome"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120),
+)
+MODEL_TOKENS = Counter(
+    "groundwire_model_tokens_total",
+    "Tokens that calls to language models cost, by use and direction (in, out)",
+    ["use", "direction"],
+)
 
 
 def _trace_ids(

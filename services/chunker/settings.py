@@ -5,6 +5,8 @@ from pathlib import Path
 from pydantic import Field
 
 from libs.runtime import settings
+from libs.runtime.models.settings import Endpoint, endpoint
+from libs.runtime.models.use import ModelUse
 from services.chunker.cut import Sizes
 
 
@@ -20,6 +22,9 @@ class Settings(settings.Settings):
     chunker_workers: int = Field(
         default=2, ge=1, description="documents that one chunker cuts at the same time"
     )
+    model_summary: Endpoint = endpoint(ModelUse.SUMMARY)
+    model_describe: Endpoint = endpoint(ModelUse.DESCRIBE)
+    model_context: Endpoint = endpoint(ModelUse.CONTEXT)
 
     def sizes(self) -> Sizes:
         """The chunk sizes; `ValueError` when the target is over the maximum."""

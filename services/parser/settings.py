@@ -6,6 +6,8 @@ from pathlib import Path
 from pydantic import Field
 
 from libs.runtime import settings
+from libs.runtime.models.settings import Endpoint, endpoint
+from libs.runtime.models.use import ModelUse
 from libs.runtime.sandbox.limits import Limits
 
 
@@ -32,6 +34,9 @@ class Settings(settings.Settings):
         ge=0,
         description="seconds after the start at which libraries are imported ahead",
     )
+    model_hierarchy: Endpoint = endpoint(ModelUse.HIERARCHY)
+    model_image: Endpoint = endpoint(ModelUse.IMAGE)
+    model_ocr: Endpoint = endpoint(ModelUse.OCR)
 
     def limits(self) -> Limits:
         """The bounds of a child."""

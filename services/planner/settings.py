@@ -4,6 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from libs.runtime.models.settings import Endpoint, endpoint
+from libs.runtime.models.use import ModelUse
 from libs.runtime.settings import Settings as Shared
 
 
@@ -29,6 +31,10 @@ class Settings(Shared):
     planner_taxonomy: Path | None = Field(
         default=None, description="file of domains and document types in place of the packaged one"
     )
+    model_analyze: Endpoint = endpoint(ModelUse.ANALYZE)
+    model_plan: Endpoint = endpoint(ModelUse.PLAN)
+    model_rewrite: Endpoint = endpoint(ModelUse.REWRITE)
+    model_hyde: Endpoint = endpoint(ModelUse.HYDE)
 
     def models_dir(self) -> Path:
         """Where the tokeniser is kept once it is converted."""

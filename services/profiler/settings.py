@@ -6,6 +6,8 @@ from pathlib import Path
 from pydantic import Field
 
 from libs.runtime import settings
+from libs.runtime.models.settings import Endpoint, endpoint
+from libs.runtime.models.use import ModelUse
 from libs.runtime.sandbox.limits import Limits
 from services.profiler.profile import Bounds
 
@@ -39,6 +41,7 @@ class Settings(settings.Settings):
         default=1024, ge=1, description="most that an office file or archive may hold, unpacked"
     )
     max_megapixels: int = Field(default=120, ge=1, description="largest image")
+    model_classify: Endpoint = endpoint(ModelUse.CLASSIFY)
 
     def limits(self) -> Limits:
         """The bounds of the child that looks."""

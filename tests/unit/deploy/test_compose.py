@@ -10,7 +10,7 @@ import yaml
 
 from deploy.images.roles import PARSER, SERVICE
 from deploy.local.generated.cluster import BOOTSTRAP, STORES
-from deploy.local.generated.environment import settings_of
+from deploy.local.generated.environment import settings_of, variables_of
 from deploy.local.generated.permissions import permissions
 from deploy.local.house import ROOT
 from libs.contracts.subjects import Stage
@@ -40,8 +40,7 @@ SERVERS = {"nats", "postgres", "minio", "opensearch", "neo4j"}
 
 
 def known_variables(name: str) -> set[str]:
-    fields = (Settings if name == BOOTSTRAP else settings_of(name)).model_fields
-    return {f"GROUNDWIRE_{field.upper()}" for field in fields}
+    return set(variables_of(Settings if name == BOOTSTRAP else settings_of(name)))
 
 
 @pytest.mark.parametrize("name", OURS)

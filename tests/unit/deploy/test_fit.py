@@ -14,7 +14,7 @@ import yaml
 from deploy.local.commands import bootstrap
 from deploy.local.doctor import STORE_PORTS
 from deploy.local.generated.cluster import BOOTSTRAP, PIPELINE, STORES, at_once, talkers
-from deploy.local.generated.environment import settings_of
+from deploy.local.generated.environment import settings_of, variables_of
 from deploy.local.generated.licences import pins
 from deploy.local.generated.permissions import permissions
 from deploy.local.house import ROOT
@@ -64,10 +64,10 @@ def settings_in_pod(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_every_variable_is_a_setting_of_the_service(name: str) -> None:
     objects = overlay(name)
-    everyones = {f"GROUNDWIRE_{field.upper()}" for field in Settings.model_fields}
+    everyones = set(variables_of(Settings))
     for workload in ours(objects):
         service = workload["metadata"]["name"]
-        known = {f"GROUNDWIRE_{field.upper()}" for field in settings_type(service).model_fields}
+        known = set(variables_of(settings_type(service)))
         container = container_of(workload)
         own = {variable["name"] for variable in container["env"]}
         assert {v for v in own if not v.startswith("OTEL_")} <= known
