@@ -4,21 +4,15 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
 
 from libs.contracts.api.search import (
-    MAX_QUERY_CHARS,
     PlanQuery,
-    Receipt,
-    RetrieveAnswer,
-    RetrieveQuery,
     SearchResponse,
 )
 from libs.contracts.events import SearchRan
 from libs.contracts.events.planner import RunStep, SearchHit
 from libs.contracts.faults import CallerFault, Code, Fault
-from libs.contracts.query.analysis import QueryAnalysis
-from libs.contracts.subjects import QUERY_RETRIEVE, SEARCH_RAN
+from libs.contracts.subjects import SEARCH_RAN
 from libs.contracts.tokens import new_id
 from libs.contracts.trace import Trace
 from libs.runtime.bus import Bus
@@ -27,10 +21,11 @@ from libs.runtime.flights import Flights
 from libs.runtime.gate import Gate
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
-from services.planner.agentic.mode import AgenticMode, Answered
+from services.planner.agentic.mode import AgenticMode
 from services.planner.analysis.rules import RulesAnalyzer
-from services.planner.asking import ask_in_time
+from services.planner.answered import Answered, Understood
 from services.planner.cache import AnswerCache, answer_cache, cache_key
+from services.planner.classic import ClassicMode
 from services.planner.context import (
     Context,
     asked_back,
@@ -38,11 +33,8 @@ from services.planner.context import (
     understood_in_context,
 )
 from services.planner.local import analyzer
-from services.planner.outcome import outcome
-from services.planner.rendering import evidence_of, evidence_text
 from services.planner.settings import Settings
-from services.planner.traces import cached_trace, classic_trace
-from services.planner.verifier import Looked, needs_of
+from services.planner.traces import cached_trace
 
 log = logger("planner")
 
@@ -85,6 +77,7 @@ class Workflow:
         self._background: set[asyncio.Task[None]] = set()
         self._gate = Gate("the planner", IN_HAND, 0)
         self._flights: Flights[str, SearchResponse] = Flights()
+        self._classic = ClassicMode(self.bus)
 
     async def answer(self, query: PlanQuery) -> SearchResponse:
         """The evidence for a query; raises a `CallerFault` for what cannot be asked here, and
@@ -130,129 +123,28 @@ class Workflow:
     ) -> SearchResponse:
         """The answer to a question as its conversation resolves it: in the documents that are
         spoken of, and in all where those hold nothing."""
-        run = self._classic if context.query.request.mode == "classic" else self._plan
-        done = await run(context.query, version, started)
+        done = await self._answered(context.query, version, started)
         if context.narrowed and done.response.status == "abstained":
             context = context.widened()
-            done = await run(context.query, version, started)
+            done = await self._answered(context.query, version, started)
         response = context.marked(done.response)
         if self.cache and done.whole and response.corpus_version == version:
             self._later(self.cache.put(key, response))
         self._record(context.query, response, done.steps, context.told(done.trace), started)
         return response
 
-    async def _classic(self, query: PlanQuery, version: int, started: float) -> Answered:
-        request = query.request
-        began = time.perf_counter()
-        analysis = self.analyzer.acting(request.query) if self.analyzer else None
-        analysed = time.perf_counter()
-        looked = await self._verified(query, analysis, version, started)
-        answer = looked.answer
-        retrieved = time.perf_counter()
-        response = self._respond(query, looked, retrieve_ms=1000 * (retrieved - started))
-        trace = classic_trace(
-            request,
-            response,
-            strategy=answer.strategy,
-            analysis_ms=1000 * (analysed - began),
-            attempts=looked.attempts,
-            coverage=looked.coverage,
-            render_ms=1000 * (time.perf_counter() - retrieved),
-        )
-        steps = [
-            RunStep(
-                kind="retrieve",
-                inputs={"top_k": request.top_k},
-                outputs={
-                    "strategy": answer.strategy,
-                    "chunks": [c.chunk_id for c in answer.chunks],
-                },
-                latency_ms=round(1000 * (retrieved - started), 3),
-            )
-        ]
-        return Answered(response, steps, trace, whole=not answer.unfinished)
-
-    async def _plan(self, query: PlanQuery, version: int, started: float) -> Answered:
+    async def _answered(self, query: PlanQuery, version: int, started: float) -> Answered:
+        understood = self._understood(query)
+        if query.request.mode == "classic":
+            return await self._classic.answer(query, understood, version, started)
         assert self.agentic is not None
-        return await self.agentic.answer(query, version, started)
+        return await self.agentic.answer(query, understood, version, started)
 
-    async def _verified(
-        self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float
-    ) -> Looked:
-        """What was found, with a second look for what the question needs and nothing holds."""
-        needs = needs_of(query.request.query, analysis)
-        looked = Looked(needs, query.request.top_k)
-        begun = time.perf_counter()
-        first = await self._retrieve(query, analysis, version, started)
-        looked.saw(first, 1000 * (time.perf_counter() - begun))
-        if looked.lacking and first.chunks and not first.unfinished:
-            again = " ".join([*looked.lacking, query.request.query])
-            request = query.request.model_copy(update={"query": again[:MAX_QUERY_CHARS]})
-            begun = time.perf_counter()
-            second = await self._retrieve(
-                query.model_copy(update={"request": request}), None, version, started
-            )
-            looked.saw_again(second, 1000 * (time.perf_counter() - begun))
-        return looked
-
-    async def _retrieve(
-        self, query: PlanQuery, analysis: QueryAnalysis | None, version: int, started: float
-    ) -> RetrieveAnswer:
-        """What the retriever found in the time that is left, nothing when it does not answer."""
-        request = query.request
-        spent = 1000 * (time.perf_counter() - started)
-        left = max(0, round(request.budget.milliseconds - spent))
-        step = RetrieveQuery(
-            namespace=query.namespace,
-            query=request.query,
-            top_k=request.top_k,
-            filters=request.filters,
-            explain=request.explain,
-            milliseconds=left,
-            analysis=analysis,
-        )
-        answer = await ask_in_time(self.bus, QUERY_RETRIEVE, step, RetrieveAnswer, left / 1000)
-        if answer is None:
-            answer = RetrieveAnswer(
-                corpus_version=version, strategy="fusion", chunks=[], unfinished=["scope"]
-            )
-        if answer.corpus_version == 0 and answer.unfinished:
-            return answer.model_copy(update={"corpus_version": version})
-        return answer
-
-    def _respond(self, query: PlanQuery, looked: Looked, *, retrieve_ms: float) -> SearchResponse:
-        request, answer = query.request, looked.answer
-        evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
-        status = outcome(answer)
-        step: dict[str, Any] = {
-            "kind": "retrieve",
-            "strategy": answer.strategy,
-            **answer.timings_ms,
-        }
-        if answer.relaxed_filters:
-            step["relaxed_filters"] = answer.relaxed_filters
-        if answer.unfinished:
-            step["unfinished"] = answer.unfinished
-        if request.explain and answer.notes:
-            step["notes"] = answer.notes
-        return SearchResponse(
-            status=status.status,
-            status_reason=status.reason or looked.reason,
-            query_type=looked.query_type(status.status),
-            claim_count=len(evidence),
-            relaxed_filters=answer.relaxed_filters,
-            evidence_text=evidence_text(evidence),
-            run_id=new_id("run"),
-            trace_id=trace_id(),
-            corpus_version=answer.corpus_version,
-            evidence=evidence,
-            budget=Receipt(
-                limit=request.budget.model_dump(),
-                spent={"milliseconds": round(retrieve_ms), "tokens": 0},
-                steps=[step],
-                stop_reason=status.stop_reason,
-            ),
-        )
+    def _understood(self, query: PlanQuery) -> Understood:
+        """The query's analysis, where there is one that may act."""
+        began = time.perf_counter()
+        analysis = self.analyzer.acting(query.request.query) if self.analyzer else None
+        return Understood(analysis, 1000 * (time.perf_counter() - began))
 
     def _record(
         self,

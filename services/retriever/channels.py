@@ -18,9 +18,21 @@ CHANNELS: tuple[LexicalChannel, ...] = ("content", "path", "term")
 
 
 @dataclass(frozen=True)
+class Wider:
+    """Tokens beside the query's own, and how much they count (0…1) against those."""
+
+    tokens: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
 class Ask:
     """What the channels are asked: the text for the dense one, its words for the others, and
-    single terms of which at most `named_limit` chunks each are wanted."""
+    single terms of which at most `named_limit` chunks each are wanted.
+
+    `wider` adds to the content channel: BM25 is a sum over terms, so that further tokens are
+    a search of their own whose scores are added, times their weight.
+    """
 
     namespace: str
     text: str
@@ -28,6 +40,7 @@ class Ask:
     types: frozenset[ChunkType] | None
     named: tuple[str, ...] = ()
     named_limit: int = 0
+    wider: tuple[Wider, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,15 @@ class Found:
         """Remember a channel's hits."""
         self.lists[channel] = [((h.revn, h.order), h.score) for h in hits]
         self.chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
+
+    def add_to(self, channel: str, hits: Iterable[Hit], weight: float) -> None:
+        """Add the hits' scores, times `weight`, to those of a channel."""
+        scores = dict(self.lists.get(channel, []))
+        for hit in hits:
+            key = (hit.revn, hit.order)
+            scores[key] = scores.get(key, 0.0) + weight * hit.score
+            self.chunk_ids[key] = hit.chunk_id
+        self.lists[channel] = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
 
 
 async def search_channels(
@@ -87,6 +109,13 @@ async def search_channels(
         covered = Scope(ask.namespace, corpus.dense, ask.types)
         found.add("dense", await index.search_vectors(model.model, vector, covered, depth))
 
+    further: list[tuple[Wider, list[Hit]]] = []
+
+    async def by_further(wider: Wider) -> None:
+        scope = Scope(ask.namespace, corpus.revns, ask.types)
+        words = LexicalQuery(list(wider.tokens))
+        further.append((wider, await index.search("content", words, scope, depth)))
+
     async def by_name(term: str) -> None:
         scope = Scope(ask.namespace, corpus.revns, ask.types)
         hits = await index.search("term", LexicalQuery([], [term]), scope, ask.named_limit)
@@ -101,7 +130,11 @@ async def search_channels(
     if dense and embedder is not None:
         work["dense"] = by_vector(embedder)
     work |= {f"named {number}": by_name(term) for number, term in enumerate(ask.named)}
+    if "content" in work:
+        work |= {f"wider {number}": by_further(one) for number, one in enumerate(ask.wider)}
     found.unfinished = await those_in_time(work, limit.search)
+    for wider, hits in further:
+        found.add_to("content", hits, wider.weight)
     alone = weighed.without - work.keys()
     if alone and not found.lists.get("dense"):
         found.unfinished += await those_in_time(over(alone), limit.late)

@@ -1,14 +1,9 @@
-"""Search of a collection's entries: three channels, rank fusion, popularity, a threshold."""
+"""Search of a collection's entries: three channels, asked beside each other."""
 
 import asyncio
-import math
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from functools import cached_property
 
-from libs.contracts.entries import Entry, EntryWeights, RecordKind, records_document
-from libs.contracts.query.entries import EntryHit, MatchAnswer, MatchQuery
+from libs.contracts.entries import Entry, RecordKind, records_document
+from libs.contracts.query.entries import MatchAnswer, MatchQuery
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.index.tokenizer import tokenize
@@ -16,7 +11,7 @@ from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.telemetry import logger
 from services.retriever.basis import Kept
 from services.retriever.deadline import Deadline, deadline, those_in_time
-from services.retriever.fusion import Fused, Ranked, convex, reciprocal_rank
+from services.retriever.entry_ranking import Channels, Table, coverage, ranked
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus
 from services.retriever.similarity import calibration_of
@@ -24,8 +19,6 @@ from services.retriever.similarity import calibration_of
 log = logger("retriever.entries")
 
 DEPTH = 200
-MIXED = 100
-"""Hits of a channel whose scores are mixed."""
 NARROW_DEPTH = 2_000
 """Hits taken when a category is to be left of them."""
 QUESTIONS = 50
@@ -35,114 +28,6 @@ far away: enough to be kept, not to be good."""
 MAX_ENTRIES = 100_000
 TABLES = 16
 TRIES = 2
-
-
-@dataclass(frozen=True)
-class Table:
-    """The records of one revision in order; a revision never changes."""
-
-    entries: Sequence[Entry]
-
-    @cached_property
-    def by_id(self) -> dict[str, int]:
-        """The place of each id; of questions, of its first."""
-        return {e.id: place for place, e in reversed(list(enumerate(self.entries)))}
-
-    @cached_property
-    def most(self) -> int:
-        """The highest search count."""
-        return max((e.search_count for e in self.entries), default=0)
-
-
-@dataclass
-class Channels:
-    """Places of entries by channel, best first, each with the channel's score, and the
-    similarity of a place on the scale users see."""
-
-    lists: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
-    similarity: dict[int, float] = field(default_factory=dict)
-    dense: bool = False
-
-    def saw(self, place: int, similarity: float) -> None:
-        """The highest similarity of a place counts."""
-        self.similarity[place] = max(similarity, self.similarity.get(place, 0.0))
-
-
-def popularity(count: int, most: int, weight: float) -> float:
-    """`weight · (log1p(count) / log1p(most))²`; 0 where nothing was ever counted."""
-    return weight * (math.log1p(count) / math.log1p(most)) ** 2 if most > 0 else 0.0
-
-
-def coverage(entry: Entry, telling: Sequence[str]) -> float:
-    """The share of the query's telling words that the entry holds."""
-    if not telling:
-        return 0.0
-    words = (entry.name, entry.path, entry.category, entry.text, *entry.keywords)
-    text = "\n".join((*words, *entry.fields.values())).casefold()
-    return sum(word.casefold() in text for word in telling) / len(telling)
-
-
-def fuse(lists: Mapping[str, Ranked[int]], weights: EntryWeights) -> dict[int, Fused]:
-    """The lists fused as the weights say.
-
-    The mix is the default because of entries whose text is a paragraph: nDCG@10 of words alone
-    .969, the mix at 0.4 .965, rank fusion with the seed's weights .888 (400 questions of KorQuAD,
-    in process). On 300 short menu entries the mix is no better: .354, .485 and .485, and .501 for
-    rank fusion without popularity, whose counts are made up there. The share was chosen on these
-    same questions.
-    """
-    by_channel: Mapping[str, float] = weights.model_dump(include={"dense", "lexical", "questions"})
-    used = {name: hits for name, hits in lists.items() if by_channel[name] > 0}
-    if weights.fusion == "rank":
-        return reciprocal_rank(used, by_channel, weights.rank_constant)
-    words, meanings = used.get("lexical", [])[:MIXED], used.get("dense", [])[:MIXED]
-    share = weights.dense_share if words and meanings else float(bool(meanings))
-    questions = used.get("questions", [])
-    return convex(
-        words,
-        meanings,
-        share=share,
-        covered={place: True for place, _ in words},
-        extra={"questions": (questions, weights.questions)},
-    )
-
-
-def ranked(
-    channels: Channels,
-    table: Table,
-    weights: EntryWeights,
-    *,
-    limit: int,
-    allowed: AbstractSet[int] | None = None,
-) -> list[EntryHit]:
-    """The best entries at or above the threshold, by fused score plus popularity; what is not
-    allowed has no rank. Ties stay in the order of the collection."""
-    lists = {
-        name: [hit for hit in hits if allowed is None or hit[0] in allowed]
-        for name, hits in channels.lists.items()
-    }
-    found = []
-    for place, fused in fuse(lists, weights).items():
-        similarity = channels.similarity.get(place, 0.0)
-        if similarity < weights.threshold:
-            continue
-        entry = table.entries[place]
-        extra = popularity(entry.search_count, table.most, weights.popularity)
-        parts = {**fused.parts, "popularity": extra} if extra else fused.parts
-        found.append((fused.score + extra, similarity, place, parts))
-    found.sort(key=lambda one: (-one[0], one[2]))
-    return [
-        EntryHit(
-            id=table.entries[place].id,
-            name=table.entries[place].name,
-            path=table.entries[place].path,
-            category=table.entries[place].category,
-            score=score,
-            similarity=round(similarity, 4),
-            channels=parts,
-        )
-        for score, similarity, place, parts in found[:limit]
-    ]
 
 
 class EntryFinder:
@@ -186,10 +71,11 @@ class EntryFinder:
         unfinished = await those_in_time(work, limit.search) if work else []
         share = BESIDE_MEANING if channels.dense else 1.0
         for place, _ in channels.lists.get("lexical", []):
-            channels.saw(place, share * coverage(table.entries[place], query.telling))
+            channels.saw(place, share * coverage(table.words(place), query.telling))
         hits = ranked(
             channels, table, query.weights, limit=query.limit,
             allowed=_of_category(table, query.category),
+            tokens=tokenize(" ".join(query.telling)),
         )  # fmt: skip
         return MatchAnswer(
             known=True,

@@ -5,18 +5,21 @@
   says so. Filters of the request itself are never given up.
 * Named terms (phrases, must terms) raise chunks that hold them; in a query that is a phrase
   or keywords a quoted phrase is required, must terms are where the step is `strict`.
-* Soft filters raise documents of a domain or type by a share of their score.
+* Soft filters raise documents of a domain or type by a share of their score; so do a hint at
+  news, and a query that asks in Korean and English alone, documents of that kind and language.
+* Translations, synonyms and expansions are looked for beside the query's own words, each by
+  the weight that it has.
 * `filter_browse` puts the best chunk of each document before all others.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from libs.contracts.api.search import RetrieveQuery
 from libs.contracts.query.analysis import HardFilters, QueryAnalysis, SoftFilters
 from libs.contracts.query.countries import country_code
 from libs.runtime.catalog.documents import ActiveRevision
-from services.retriever.channels import Found, Key
+from libs.runtime.index.tokenizer import tokenize
+from services.retriever.channels import Found, Key, Wider
 from services.retriever.fusion import Fused
 from services.retriever.scope import Corpus
 
@@ -24,9 +27,16 @@ NAMED_LIMIT = 1000
 """A term that so many chunks hold is looked for no further: it tells nothing apart."""
 
 
+SYNONYM_WEIGHT = 0.5
+EXPANSION_WEIGHT = 0.3
+"""Of tokens of synonyms and of expanded terms, against 1 for the query's own."""
+NEAR_LANGUAGES = frozenset({"ko", "en"})
+
+
 @dataclass(frozen=True)
 class Guidance:
-    """What acts on one attempt; `relaxed` names what this attempt gave up."""
+    """What acts on one attempt; `relaxed` names what this attempt gave up. `news` raises news,
+    `near` documents that are not known to be in another language than Korean and English."""
 
     filters: HardFilters = field(default_factory=HardFilters)
     required: tuple[str, ...] = ()
@@ -35,22 +45,27 @@ class Guidance:
     browse: bool = False
     exact: bool = False
     relaxed: tuple[str, ...] = ()
+    wider: tuple[Wider, ...] = ()
+    news: bool = False
+    near: bool = False
 
     def looked_for(self, *, named: bool) -> tuple[str, ...]:
         """The terms whose chunks have to be known: what is required, and what is `named`."""
         return tuple(dict.fromkeys([*self.required, *(self.named if named else ())]))
 
 
-def attempts(query: RetrieveQuery) -> list[Guidance]:
+def attempts(
+    analysis: QueryAnalysis | None, *, strict: bool = False, own: Iterable[str] = ()
+) -> list[Guidance]:
     """Strict, reduced (nothing required), relaxed (no hard filter); each that differs from the
-    one before it. One empty attempt without an analysis."""
-    analysis = query.analysis
+    one before it. One empty attempt without an analysis. `own` are the query's tokens."""
     if analysis is None:
         return [Guidance()]
-    required = _required(analysis, strict=query.strict)
+    required = _required(analysis, strict=strict)
+    wider = widened(analysis, own)
     named = tuple(dict.fromkeys([*analysis.phrases, *analysis.must_terms]))
     filters = analysis.hard_filters
-    given_up = ("phrases", *(("must_terms",) if query.strict else ())) if required else ()
+    given_up = ("phrases", *(("must_terms",) if strict else ())) if required else ()
 
     def attempt(f: HardFilters, r: tuple[str, ...], relaxed: tuple[str, ...]) -> Guidance:
         return Guidance(
@@ -61,6 +76,9 @@ def attempts(query: RetrieveQuery) -> list[Guidance]:
             browse=analysis.intent == "filter_browse",
             exact=analysis.intent == "fact_lookup",
             relaxed=relaxed,
+            wider=wider,
+            news=analysis.domain_hint == "news",
+            near=analysis.language_scope == "limited",
         )
 
     result = [attempt(filters, required, ())]
@@ -69,6 +87,30 @@ def attempts(query: RetrieveQuery) -> list[Guidance]:
     if not filters.empty:
         result.append(attempt(HardFilters(), (), (*given_up, *_stated(filters))))
     return result
+
+
+def widened(analysis: QueryAnalysis, own: Iterable[str]) -> tuple[Wider, ...]:
+    """The tokens that the analysis adds to the query's `own`, each once, by falling weight."""
+    weights: dict[str, float] = {}
+
+    def add(text: str, weight: float) -> None:
+        for token in tokenize(text):
+            weights[token] = max(weight, weights.get(token, 0.0))
+
+    for other in analysis.normalized_queries[1:]:
+        add(other.text, other.weight)
+    for equals in analysis.synonyms.values():
+        for word in equals:
+            add(word, SYNONYM_WEIGHT)
+    for term in analysis.expanded_terms:
+        add(term, EXPANSION_WEIGHT)
+    for token in own:
+        weights.pop(token, None)
+    levels = sorted({weight for weight in weights.values() if weight > 0}, reverse=True)
+    return tuple(
+        Wider(tuple(token for token, weight in weights.items() if weight == level), level)
+        for level in levels
+    )
 
 
 def _required(analysis: QueryAnalysis, *, strict: bool) -> tuple[str, ...]:
@@ -121,8 +163,8 @@ def raised(
     soft_weight: float,
 ) -> dict[Key, Fused]:
     """Scores with the boosts: of named terms a share of the best score by how many of them a
-    chunk holds (twice for fact lookup), of soft filters a share of the chunk's own. No boost
-    takes anything away."""
+    chunk holds (twice for fact lookup), of soft filters a share of the chunk's own, as far as
+    not all that was found have it. No boost takes anything away."""
     if not fused:
         return fused
     best = max(f.score for f in fused.values())
@@ -132,11 +174,14 @@ def raised(
     for key in {key for hits in lists for key in hits}:
         held = named * sum(key in hits for hits in lists)
         result[key] = _plus(result.get(key, Fused(0.0, {})), "named", held)
-    if soft_weight > 0 and (guidance.soft.domain or guidance.soft.document_type):
-        likely = {r.revn: soft_weight * _likeness(r, guidance.soft) for r in corpus.revisions}
+    if soft_weight > 0:
+        found_in = {key[0] for key in result}
+        likely = {revn: _likeness(corpus.by_revn[revn], guidance) for revn in found_in}
+        shared = min(likely.values(), default=0)
         for key, scored in result.items():
-            if likely.get(key[0], 0.0) > 0:
-                result[key] = _plus(scored, "soft", likely[key[0]] * scored.score)
+            if likely[key[0]] > shared:
+                more = soft_weight * (likely[key[0]] - shared)
+                result[key] = _plus(scored, "soft", more * scored.score)
     return result
 
 
@@ -148,14 +193,19 @@ def _plus(fused: Fused, name: str, value: float) -> Fused:
     return Fused(fused.score + value, {**fused.parts, name: value})
 
 
-def _likeness(revision: ActiveRevision, soft: SoftFilters) -> int:
-    """How many of domain and type agree; a domain agrees with its parent and children."""
-    domain = revision.metadata.domain or ""
+def _likeness(revision: ActiveRevision, guidance: Guidance) -> int:
+    """How many of domain, type, kind and language agree; a domain agrees with its parent and
+    children."""
+    known, soft = revision.metadata, guidance.soft
+    domain = known.domain or ""
     near = any(
         domain == d or domain.startswith(f"{d}/") or (domain and d.startswith(f"{domain}/"))
         for d in soft.domain
     )
-    return near + (revision.metadata.document_type in soft.document_type)
+    typed = known.document_type in soft.document_type
+    news = guidance.news and known.source_kind == "news"
+    language = guidance.near and (known.language or "ko")[:2] in NEAR_LANGUAGES
+    return near + typed + news + language
 
 
 def required_only(fused: dict[Key, Fused], found: Found, guidance: Guidance) -> dict[Key, Fused]:

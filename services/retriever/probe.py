@@ -22,9 +22,10 @@ from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.names import contains, name_key, names, title_key
 from services.retriever.assemble import MAX_BYTES, size_of
 from services.retriever.basis import Kept
-from services.retriever.channels import Ask, Key
+from services.retriever.channels import Key
 from services.retriever.deadline import Deadline, deadline, those_in_time
 from services.retriever.fusion import Fused
+from services.retriever.guidance import Guidance, attempts, narrowed
 from services.retriever.hydrate import embedded_assets, other_place, retrieved, targets_of
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus, is_allowed
@@ -75,10 +76,12 @@ class Prober:
         try:
             async with self._retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
                 whole = await self._retriever.corpus(query.namespace)
-                corpus = whole.within(query.filters)
+                own = self._retriever.analyse(query.question).tokens
+                guidance = attempts(query.analysis, own=own)[0]
+                corpus = narrowed(whole.within(query.filters), guidance.filters)
                 if not corpus.revisions:
                     return ProbeAnswer(corpus_version=whole.version)
-                return await self._probe(query, corpus, limit)
+                return await self._probe(query, corpus, guidance, limit)
         except TimeoutError:
             return ProbeAnswer(corpus_version=0, unfinished=["probe"])
 
@@ -92,15 +95,17 @@ class Prober:
         except TimeoutError:
             return HydrateAnswer(corpus_version=0, unfinished=["assembly"])
 
-    async def _probe(self, query: ProbeQuery, corpus: Corpus, limit: Deadline) -> ProbeAnswer:
+    async def _probe(
+        self, query: ProbeQuery, corpus: Corpus, guidance: Guidance, limit: Deadline
+    ) -> ProbeAnswer:
         retriever = self._retriever
-        types = frozenset(query.filters.chunk_types) or None
-        ask = Ask(query.namespace, query.question, retriever.analyse(query.question), types)
+        ask = retriever.ask(query.namespace, query.question, query.filters, guidance)
         depth = retriever.settings.retriever_depth
         basis = await retriever.bases.find(ask, corpus, depth, limit)
+        scores = retriever.scores(basis, corpus, guidance)
         found: dict[int, list[Key]] = {}
         chunk_ids = dict(basis.found.chunk_ids)
-        scope = Scope(query.namespace, corpus.revns, types)
+        scope = Scope(query.namespace, corpus.revns, ask.types)
 
         async def search(place: int, mention: Mention) -> None:
             words = LexicalQuery([*tokenize(mention.name), *mention.words])
@@ -111,7 +116,7 @@ class Prober:
         work = {str(i): search(i, mention) for i, mention in enumerate(query.mentions)}
         late = await those_in_time(work, limit.search) if work else []
         readings = await self._read(
-            {*basis.fused, *(key for keys in found.values() for key in keys)}, corpus
+            {*scores, *(key for keys in found.values() for key in keys)}, corpus
         )
         readings = {
             key: reading
@@ -120,7 +125,7 @@ class Prober:
         }
 
         def hit(key: Key, *, words: list[str], titled: bool) -> ProbeHit:
-            revision, fused = corpus.by_revn[key[0]], basis.fused.get(key)
+            revision, fused = corpus.by_revn[key[0]], scores.get(key)
             held = sum(word in readings[key].tokens for word in words) if words else 0
             return ProbeHit(
                 document_id=revision.document_id,
@@ -143,7 +148,7 @@ class Prober:
                 ]
             )
         named = [
-            hit(key, words=[], titled=True) for key in _named(query.question, basis.fused, readings)
+            hit(key, words=[], titled=True) for key in _named(query.question, scores, readings)
         ]
         unfinished = [*basis.found.unfinished, *(["probe"] if late else [])]
         return ProbeAnswer(

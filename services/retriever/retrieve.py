@@ -5,7 +5,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from libs.contracts.api.search import RetrieveAnswer, RetrievedChunk, RetrieveQuery
+from libs.contracts.api.search import (
+    RetrieveAnswer,
+    RetrievedChunk,
+    RetrieveQuery,
+    SearchFilters,
+)
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.gate import Gate
 from libs.runtime.index.port import (
@@ -19,7 +24,7 @@ from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Embedder
 from libs.runtime.telemetry import logger
 from services.retriever.assemble import assemble, grouped
-from services.retriever.basis import Bases
+from services.retriever.basis import Bases, Basis
 from services.retriever.channels import Ask, Key
 from services.retriever.deadline import Deadline, deadline
 from services.retriever.fusion import Fused
@@ -116,11 +121,37 @@ class Retriever:
             self._corpora[namespace] = known
         return known
 
+    def ask(self, namespace: str, text: str, filters: SearchFilters, guidance: Guidance) -> Ask:
+        """What the channels are asked for a text, by what guides it."""
+        return Ask(
+            namespace,
+            text,
+            self.analyse(text),
+            frozenset(filters.chunk_types) or None,
+            guidance.looked_for(named=self.settings.retriever_boost_named > 0),
+            NAMED_LIMIT,
+            guidance.wider,
+        )
+
+    def scores(self, basis: Basis, corpus: Corpus, guidance: Guidance) -> dict[Key, Fused]:
+        """The scores of classic search, boosts included."""
+        s = self.settings
+        return raised(
+            basis.fused,
+            basis.found,
+            corpus,
+            guidance,
+            named_weight=s.retriever_boost_named,
+            soft_weight=s.retriever_boost_soft,
+        )
+
     async def _attempted(
         self, query: RetrieveQuery, corpus: Corpus, limit: Deadline
     ) -> RetrieveAnswer:
         """The first attempt that leaves something, or ends the time."""
-        for guidance in attempts(query):
+        for guidance in attempts(
+            query.analysis, strict=query.strict, own=self.analyse(query.query).tokens
+        ):
             answer = await self._retrieve(query, corpus, limit, guidance)
             if answer.chunks or answer.unfinished or not corpus.revisions:
                 break
@@ -135,28 +166,14 @@ class Retriever:
         if not corpus.revisions:
             strategy = "empty" if whole.revisions else "nothing_published"
             return RetrieveAnswer(corpus_version=whole.version, strategy=strategy, chunks=[])
-        ask = Ask(
-            query.namespace,
-            query.query,
-            self.analyse(query.query),
-            frozenset(query.filters.chunk_types) or None,
-            guidance.looked_for(named=settings.retriever_boost_named > 0),
-            NAMED_LIMIT,
-        )
+        ask = self.ask(query.namespace, query.query, query.filters, guidance)
         depth = settings.retriever_depth
         small = corpus.chunk_count <= query.top_k
         while True:
             basis = await self.bases.find(ask, corpus, depth, limit)
             searched = time.perf_counter()
             found, chunk_ids = basis.found, basis.found.chunk_ids
-            fused = raised(
-                basis.fused,
-                found,
-                corpus,
-                guidance,
-                named_weight=settings.retriever_boost_named,
-                soft_weight=settings.retriever_boost_soft,
-            )
+            fused = self.scores(basis, corpus, guidance)
             chunks: list[RetrievedChunk] = []
             unfinished = list(found.unfinished)
             try:

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from libs.contracts.api.search import RetrievedChunk, SearchFilters
 from libs.contracts.base import Contract
+from libs.contracts.query.analysis import QueryAnalysis
 from libs.contracts.tokens import Namespace
 
 MAX_MENTIONS = 64
@@ -22,7 +23,8 @@ class Mention(Contract):
 class ProbeQuery(Contract):
     """One hop: every mention is one search of the content channel, `limit` hits each.
 
-    `question` is what hits are compared with; it may take so many `milliseconds`.
+    `question` is what hits are compared with, as `analysis` guides its classic search; it may
+    take so many `milliseconds`.
     """
 
     namespace: Namespace
@@ -31,6 +33,7 @@ class ProbeQuery(Contract):
     limit: int = Field(default=20, ge=1, le=100)
     filters: SearchFilters = Field(default_factory=SearchFilters)
     milliseconds: int | None = None
+    analysis: QueryAnalysis | None = None
 
 
 class ProbeHit(Contract):

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, RetrieveQuery
 from libs.contracts.artefacts.chunk import base_id
 from libs.contracts.bus import Subject
+from libs.contracts.query.analysis import HardFilters, QueryAnalysis
 from libs.contracts.query.plan import PlanStep, RetrievalPlan
 from libs.contracts.query.probe import (
     MAX_EQUAL,
@@ -47,17 +48,20 @@ class Gathered:
     unfinished: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    relaxed_filters: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Agent:
-    """Asks the retriever for one query; `seen` are chunks that must not come again."""
+    """Asks the retriever for one query, as its `analysis` guides it, so that the first search
+    is the classic one; `seen` are chunks that must not come again."""
 
     bus: Bus
     query: PlanQuery
     ledger: Ledger
     version: int
     seen: frozenset[Key] = frozenset()
+    analysis: QueryAnalysis | None = None
 
     def __post_init__(self) -> None:
         request = self.query.request
@@ -86,6 +90,7 @@ class Agent:
         if answer is not None:
             out.corpus_version = answer.corpus_version or self.version
             out.strategy, out.notes = answer.strategy, answer.notes
+            out.relaxed_filters = answer.relaxed_filters
             out.bridge.start(answer.chunks)
         if begun is not None:
             out.bridge.name(begun.named)
@@ -105,8 +110,27 @@ class Agent:
             filters=request.filters,
             explain=request.explain,
             milliseconds=self._time(),
+            analysis=self.analysis if step.side is None else self._of_side(),
         )
         return await self._ask(step.step_id, "search", QUERY_RETRIEVE, body, RetrieveAnswer)
+
+    def _guiding(self) -> QueryAnalysis | None:
+        """The analysis without the filters that the first search had to give up."""
+        if self.analysis is None or not self._out.relaxed_filters:
+            return self.analysis
+        return self.analysis.model_copy(update={"hard_filters": HardFilters()})
+
+    def _of_side(self) -> QueryAnalysis | None:
+        """Of the whole question only what filters and prefers documents: its words are not
+        those of a side."""
+        if self.analysis is None:
+            return None
+        return QueryAnalysis(
+            hard_filters=self.analysis.hard_filters,
+            soft_filters=self.analysis.soft_filters,
+            normalized_queries=self.analysis.normalized_queries[:1],
+            analyzer_confidence=self.analysis.analyzer_confidence,
+        )
 
     async def _named(self) -> ProbeAnswer | None:
         return await self._probe("names", [])
@@ -119,6 +143,7 @@ class Agent:
             limit=CANDIDATES,
             filters=self.query.request.filters,
             milliseconds=self._time(),
+            analysis=self._guiding(),
         )
         return await self._ask(step_id, "bridge", QUERY_PROBE, body, ProbeAnswer)
 

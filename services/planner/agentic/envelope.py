@@ -60,6 +60,7 @@ def envelope(
         status_reason=reason,
         query_type=_query_type(gathered, status),
         claim_count=len(evidence),
+        relaxed_filters=gathered.relaxed_filters,
         evidence_text=evidence_text(evidence),
         run_id=new_id("run"),
         trace_id=trace_id,

@@ -20,6 +20,7 @@ from services.planner.agentic.agent import Agent, Gathered
 from services.planner.agentic.bridge import Key
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.envelope import Count, coverage, envelope
+from services.planner.answered import Answered, Understood
 from services.planner.traces import trace_of
 
 CALLS = 24
@@ -34,16 +35,6 @@ _LOOK_AGAIN = 0.05
 EVIDENCE = "evidence"
 
 
-@dataclass(frozen=True)
-class Answered:
-    """An envelope, what to record of it, and whether it may be kept for equal queries."""
-
-    response: SearchResponse
-    steps: list[RunStep]
-    trace: Trace
-    whole: bool
-
-
 @dataclass
 class AgenticMode:
     """Answers agentic queries; `count` counts model tokens, and may load a model."""
@@ -56,8 +47,11 @@ class AgenticMode:
         """Load what counts tokens, so that the first query does not wait for it."""
         await asyncio.to_thread(self._count, [""])
 
-    async def answer(self, query: PlanQuery, version: int, started: float) -> Answered:
-        """The evidence for a query; `started` is `time.perf_counter()` at its arrival."""
+    async def answer(
+        self, query: PlanQuery, understood: Understood, version: int, started: float
+    ) -> Answered:
+        """The evidence for a query as it is understood; `started` is
+        `time.perf_counter()` at its arrival."""
         seen = await self._seen(query)
         limit = query.request.budget
         kept = min(RENDER_MILLISECONDS, RENDER_SHARE * limit.milliseconds)
@@ -67,7 +61,7 @@ class AgenticMode:
 
         ledger = Ledger(Cost(limit.tokens, CALLS), limit.milliseconds - kept, clock)
         began = clock()
-        agent = Agent(self.bus, query, ledger, version, seen)
+        agent = Agent(self.bus, query, ledger, version, seen, understood.analysis)
         analysed = clock()
         gathered = await agent.gather()
         retrieved = clock()
@@ -79,7 +73,7 @@ class AgenticMode:
             query,
             gathered,
             response,
-            analysis_ms=analysed - began,
+            analysis_ms=understood.milliseconds + analysed - began,
             retrieve_ms=retrieved - analysed,
             render_ms=clock() - retrieved,
         )

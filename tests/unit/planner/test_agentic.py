@@ -16,6 +16,7 @@ from libs.contracts.faults import CallerFault, Code, WorldFault
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import EVIDENCE, AgenticMode
 from services.planner.agentic.rules import plan
+from services.planner.local import analyzer
 from services.planner.workflow import Workflow
 
 QUESTION = "When was the director of Quiet Harbour born?"
@@ -55,6 +56,7 @@ class Bus:
     def __init__(self, **fails: Exception) -> None:
         self.fails = fails
         self.also: dict[str, str] = {}
+        self.relaxed: list[str] = []
         self.asked: list[tuple[str, Any]] = []
         self.ran: list[Any] = []
 
@@ -65,7 +67,9 @@ class Bus:
             raise self.fails[name]
         if name == "retrieve":
             found = [chunk("film", 0.8), chunk("noise", 0.7)]
-            return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=found)
+            return RetrieveAnswer(
+                corpus_version=7, strategy="fusion", chunks=found, relaxed_filters=self.relaxed
+            )
         if name == "hydrate":
             read = [read_as(ref) for ref in body.refs]
             return HydrateAnswer(corpus_version=7, chunks=read)
@@ -120,10 +124,10 @@ class Cache:
         self.kept[key] = response
 
 
-def workflow(bus: Bus, cache: Cache | None = None) -> Workflow:
+def workflow(bus: Bus, cache: Cache | None = None, reads: Any = None) -> Workflow:
     mode = AgenticMode(cast(Any, bus), cast(Any, Runs(bus)), count)
     documents = SimpleNamespace(corpus_version=version)
-    return Workflow(cast(Any, bus), cast(Any, documents), cast(Any, cache), "f", mode)
+    return Workflow(cast(Any, bus), cast(Any, documents), cast(Any, cache), "f", mode, reads)
 
 
 def asks(**fields: Any) -> PlanQuery:
@@ -142,6 +146,26 @@ async def test_a_name_in_the_first_evidence_leads_to_the_second() -> None:
     assert scores == sorted(scores, reverse=True)
     mentions = next(b.mentions for n, b in bus.asked if n == "probe" and b.mentions)
     assert [m.name for m in mentions if "mira" in m.name] == ["mira voss"]
+
+
+async def test_every_step_is_guided_as_the_classic_search_is() -> None:
+    bus, query = Bus(), "Which reports of 2022 in PDF name the director of Quiet Harbour?"
+    await workflow(bus, reads=analyzer()).answer(asks(query=query))
+    await workflow(bus, reads=analyzer()).answer(asks(query=query, mode="classic"))
+    guided = [body.analysis for name, body in bus.asked if name in ("retrieve", "probe")]
+    assert len(guided) > 3
+    assert guided[0].hard_filters.year == 2022
+    assert all(one == guided[0] for one in guided)
+
+
+async def test_a_filter_that_the_search_gave_up_binds_no_further_step() -> None:
+    bus = Bus()
+    bus.relaxed = ["year"]
+    query = "Which reports of 2022 name the director of Quiet Harbour?"
+    response = await workflow(bus, reads=analyzer()).answer(asks(query=query))
+    assert response.relaxed_filters == ["year"]
+    hop = next(b for n, b in bus.asked if n == "probe" and b.mentions)
+    assert hop.analysis.hard_filters.empty
 
 
 async def test_equal_content_behind_a_name_is_read_once_with_its_other_places() -> None:

@@ -17,7 +17,18 @@ from libs.contracts.query.analysis import (
 from libs.contracts.query.countries import country_code
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.index.port import Hit, LexicalQuery, Scope
+from services.retriever.channels import Ask, Found, Key, Weighed, Wider, search_channels
+from services.retriever.deadline import deadline
+from services.retriever.fusion import Fused
+from services.retriever.guidance import (
+    EXPANSION_WEIGHT,
+    SYNONYM_WEIGHT,
+    attempts,
+    raised,
+    widened,
+)
 from services.retriever.retrieve import Retriever
+from services.retriever.scope import Corpus
 from services.retriever.settings import Settings
 
 META = {
@@ -207,3 +218,74 @@ async def test_browsing_lists_documents_before_further_chunks_of_one() -> None:
 )  # fmt: skip
 def test_countries_are_compared_by_code(text: str, code: str | None) -> None:
     assert country_code(text) == code
+
+
+def other(text: str, weight: float) -> NormalizedQuery:
+    return NormalizedQuery(lang="ko", text=text, weight=weight)
+
+
+def test_what_an_analysis_adds_is_looked_for_by_its_weight() -> None:
+    understood = QueryAnalysis(
+        normalized_queries=[other("pump oil", 1.0), other("펌프 oil", 0.8)],
+        synonyms={"pump": ["compressor unit"]},
+        expanded_terms=["unit", "lubricant"],
+        analyzer_confidence=0.9,
+    )
+    assert widened(understood, ["pump", "oil"]) == (
+        Wider(("펌프",), 0.8),
+        Wider(("compressor", "unit"), SYNONYM_WEIGHT),
+        Wider(("lubric",), EXPANSION_WEIGHT),
+    )
+
+
+async def scores_of(*wider: Wider) -> dict[Key, float]:
+    """Of three chunks, the last two of which hold a further word, by the content channel."""
+
+    class Index:
+        async def search(
+            self, channel: str, query: LexicalQuery, scope: Scope, limit: int
+        ) -> list[Hit]:
+            if channel != "content":
+                return []
+            own = [Hit(1, 0, "t0", 9.0), Hit(1, 1, "t1", 8.5)]
+            return own if query.tokens == ["pump"] else [Hit(1, 1, "t1", 2.0), Hit(1, 2, "t2", 2.0)]
+
+    found = await search_channels(
+        cast(Any, Index()), None, Ask("default", "pump", LexicalQuery(["pump"]), None, wider=wider),
+        Corpus(7, [], None), Weighed(frozenset(), frozenset({"content"})), 10, deadline(None),
+    )  # fmt: skip
+    return dict(found.lists["content"])
+
+
+async def test_further_words_add_their_share_of_their_own_score() -> None:
+    assert await scores_of() == {(1, 0): 9.0, (1, 1): 8.5}
+    assert await scores_of(Wider(("oil",), 0.5)) == {(1, 1): 9.5, (1, 0): 9.0, (1, 2): 1.0}
+    assert await scores_of(Wider(("oil",), 0.1)) == {(1, 0): 9.0, (1, 1): 8.7, (1, 2): 0.2}
+
+
+def revision(revn: int, **known: Any) -> ActiveRevision:
+    known = DocumentMetadata(**known)
+    return ActiveRevision(revn, f"d{revn}", 1, "a.md", "default", "md", known, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "first"),
+    [
+        ({}, 1),
+        ({"domain_hint": "news"}, 2),
+        ({"domain_hint": "mixed"}, 1),
+        ({"language_scope": "global"}, 0),
+    ],
+)
+def test_a_hint_at_news_and_the_languages_asked_raise_their_documents(
+    fields: dict[str, Any], first: int
+) -> None:
+    corpus = Corpus(7, [
+        revision(1, language="fr"), revision(2, language="ko"),
+        revision(3, language="en", source_kind="news"),
+    ], None)  # fmt: skip
+    fused = {(n, 0): Fused(1.0 - n / 1000, {}) for n in (1, 2, 3)}
+    [guidance] = attempts(analysis(**fields))
+    scored = raised(fused, Found(), corpus, guidance, named_weight=0, soft_weight=0.1)
+    assert max(scored, key=lambda key: scored[key].score) == (first + 1, 0)
+    assert scored.keys() == fused.keys()
