@@ -69,15 +69,16 @@ class RecordRules(Request):
 
 class EntryWeights(Request):
     """How the channels are fused. `rank`: the sum of `weight / (rank_constant + rank)`, rank from
-    1. `convex`: scores of words and meanings, each scaled to 0…1, mixed by `dense_share`, and the
-    weight of the questions on top. A weight of 0 switches its channel off in both.
+    1. `convex`: scores of words and meanings, each scaled to 0…1, those of words times the share
+    of the query that the entry holds, mixed by `dense_share`, and the weight of the questions on
+    top. A weight of 0 switches its channel off in both.
 
     `question_floor`, `threshold` and `good_enough` are similarities on the scale users see.
     `popularity` is the most that a popular entry gains.
     """
 
     fusion: Literal["rank", "convex"] = "convex"
-    dense_share: float = Field(default=0.4, ge=0, le=1)
+    dense_share: float = Field(default=0.3, ge=0, le=1)
     dense: float = Field(default=1.5, ge=0, le=100)
     lexical: float = Field(default=0.5, ge=0, le=100)
     questions: float = Field(default=0.4, ge=0, le=100)

@@ -3,7 +3,14 @@ import math
 import pytest
 
 from libs.contracts.entries import Entry, EntryWeights
-from services.retriever.entries import Channels, Table, coverage, popularity, ranked
+from services.retriever.entry_ranking import (
+    Channels,
+    Table,
+    coverage,
+    held,
+    popularity,
+    ranked,
+)
 from services.retriever.similarity import PLAIN, calibration_of
 
 TABLE = Table(
@@ -41,7 +48,31 @@ def test_by_default_scores_are_mixed_and_questions_come_on_top():
     )  # fmt: skip
     hits = ranked(channels, TABLE, EntryWeights(popularity=0), limit=5)
     assert [hit.id for hit in hits] == ["a", "b", "c"]
-    assert [hit.score for hit in hits] == pytest.approx([0.4 * 0.5 + 0.6 + 0.4, 0.4, 0.0])
+    assert [hit.score for hit in hits] == pytest.approx([0.3 * 0.5 + 0.7 + 0.4, 0.3, 0.0])
+
+
+def test_an_entry_that_holds_little_of_the_query_gains_little_by_its_words():
+    channels = Channels(
+        {"dense": [(1, 0.9), (0, 0.8), (2, 0.7)], "lexical": [(0, 3.0), (2, 1.0)]},
+        dict.fromkeys(range(3), 0.9),
+    )
+    weights = EntryWeights(popularity=0)
+    tokens = ["송금", "어디", "누구", "언제"]
+    whole = ranked(channels, TABLE, weights, limit=5, tokens=["송금"])
+    little = ranked(channels, TABLE, weights, limit=5, tokens=tokens)
+    assert [hit.id for hit in whole][:2] == ["a", "b"]
+    assert [hit.id for hit in little][:2] == ["b", "a"]
+    share = held({0: TABLE.words(0), 2: TABLE.words(2)}, tokens)[0]
+    assert little[1].channels["lexical"] == pytest.approx(0.7 * share)
+
+
+def test_rare_words_weigh_more_in_what_an_entry_holds():
+    found = held({n: TABLE.words(n) for n in range(3)}, ["외환", "환율"])
+    assert found[0] == 0.0
+    assert found[1] == 1.0
+    assert 0 < found[2] < 0.5
+    assert held({0: TABLE.words(0)}, []) == {0: 1.0}
+    assert held({}, ["x"]) == {}
 
 
 @pytest.mark.parametrize("off", ["dense", "lexical"])
@@ -78,8 +109,8 @@ def test_ranks_count_within_the_category():
 
 
 def test_without_meanings_an_entry_is_as_near_as_the_words_it_holds():
-    assert coverage(TABLE.entries[0], ["돈", "보내기", "예약"]) == pytest.approx(2 / 3)
-    assert coverage(TABLE.entries[0], []) == 0.0
+    assert coverage(TABLE.words(0), ["돈", "보내기", "예약"]) == pytest.approx(2 / 3)
+    assert coverage(TABLE.words(0), []) == 0.0
 
 
 def test_the_packaged_embedder_is_brought_to_the_scale_of_the_thresholds():
