@@ -15,6 +15,7 @@ from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.jsonl import flat_fields, read_records
 from services.parser.formats.rows import Rows, clean, one_line
 from services.parser.formats.sheets_csv import read_csv
+from services.parser.formats.sheets_ods import read_ods
 from services.parser.formats.sheets_old import read_calamine
 from services.parser.formats.sheets_tables import Sheet
 from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
@@ -181,6 +182,9 @@ def _sheets(given: ParseInput, rows: Rows) -> Iterator[Sheet]:
             pass
         else:
             return
+    if given.profile.format == "ods":
+        yield from read_ods(opened(given))
+        return
     yield from read_calamine(given.path)
 
 

@@ -1,4 +1,4 @@
-"""Spreadsheets: XLSX by openpyxl, XLS and ODS by calamine, CSV and TSV by the csv module."""
+"""Spreadsheets: XLSX by openpyxl, XLS by calamine, ODS, CSV and TSV by readers of our own."""
 
 import warnings
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.images import add_image
 from services.parser.formats.rows import Rows
 from services.parser.formats.sheets_csv import read_csv
+from services.parser.formats.sheets_ods import read_ods
 from services.parser.formats.sheets_old import read_calamine
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, add_sheet
 from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
@@ -24,9 +25,14 @@ def parse(given: ParseInput) -> ShardResult:
     if name == "csv":
         add_sheet(rows, read_csv(given, rows), heading=False)
         return rows.result("csv")
+    if name in ("xlsx", "ods"):
+        given = opened(given)
+    if name == "ods":
+        _add_all(given, rows, read_ods(given))
+        add_attachments(given, rows, office_attachments(given.path))
+        return rows.result("ods")
     engine = "python-calamine"
     if name == "xlsx":
-        given = opened(given)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -36,9 +42,9 @@ def parse(given: ParseInput) -> ShardResult:
             rows = Rows()
     if engine == "python-calamine":
         _add_all(given, rows, read_calamine(given.path))
-        if name != "xls":
+    if name == "xlsx":
+        if engine == "python-calamine":
             rows.note("number_formats", "this kind of workbook is read without its number formats")
-    if name in ("xlsx", "ods"):
         add_attachments(given, rows, office_attachments(given.path))
     return rows.result(engine, {engine: version(engine)})
 
@@ -59,6 +65,9 @@ def _add_all(given: ParseInput, rows: Rows, sheets: Iterator[Sheet]) -> None:
         add_sheet(rows, sheet)
         for text in sheet.texts:
             rows.add("paragraph", text, hidden=sheet.hidden)
+        for chart in sheet.charts:
+            rows.add("caption", chart.title, hidden=sheet.hidden)
+            rows.table(chart.cells, caption=chart.title or None, hidden=sheet.hidden)
         for data in sheet.images:
             add_image(rows, given.assets, data, hidden=sheet.hidden)
         for note in sheet.notes:

@@ -1,4 +1,4 @@
-"""XLS and ODS (and workbooks that openpyxl refuses) by calamine: values, spans, visibility.
+"""XLS (and workbooks that openpyxl refuses) by calamine: values, spans, visibility.
 
 An XLS workbook's own records add its number formats and what is drawn, commented and printed.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.rows import TableCell
 from services.parser.formats.rows import Rows, clean
+from services.parser.formats.sheets_charts import Chart
 from services.parser.formats.tables import split_body
 
 ROWS_A_PIECE = 50
@@ -26,7 +27,8 @@ Area = tuple[int, int, int, int]
 class Sheet:
     """A sheet as read: shown texts by (row, column) from 0, merged ranges, what is hidden.
 
-    `texts`, `images`, `notes`, `heads` and `feet` are what is drawn, commented and printed.
+    `texts`, `images`, `charts`, `notes`, `heads` and `feet` are what is drawn, commented and
+    printed.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Sheet:
     notes: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     images: list[bytes] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     feet: list[str] = field(default_factory=list)
 
@@ -53,7 +56,7 @@ def add_sheet(rows: Rows, sheet: Sheet, *, heading: bool = True) -> None:
     Hidden rows and columns go into rows of their own, marked hidden.
     """
     hidden = {p for p in sheet.cells if p[0] in sheet.hidden_rows or p[1] in sheet.hidden_columns}
-    if not (sheet.cells or sheet.texts or sheet.images or sheet.notes):
+    if not (sheet.cells or sheet.texts or sheet.images or sheet.charts or sheet.notes):
         return
     if heading:
         rows.heading(sheet.name, 1, evidence="markup", hidden=sheet.hidden)

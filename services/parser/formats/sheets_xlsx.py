@@ -9,6 +9,7 @@ from typing import Any
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput
 from services.parser.formats.rows import clean
+from services.parser.formats.sheets_charts import chart_of
 from services.parser.formats.sheets_format import builtin_code, shown
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, edge_text, text_of
 
@@ -18,6 +19,9 @@ MAX_MERGES = 100_000
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
 _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
+_WORKBOOK = "xl/workbook.xml"
+_SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}sheet"
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _NOTE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}comment"
 _NOTE_TEXT = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}t"
 
@@ -39,6 +43,7 @@ def read_xlsx(given: ParseInput) -> Iterator[Sheet]:
                 raise NotReadable
             for source in book.worksheets:
                 yield _sheet(given, book, source)
+            yield from _chart_sheets(given)
     except (KeyError, TypeError, ValueError, InvalidFileException, SyntaxError) as problem:
         raise NotReadable from problem
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as problem:
@@ -68,7 +73,7 @@ def _sheet(given: ParseInput, book: Any, source: Any) -> Sheet:
             if len(sheet.cells) > MAX_CELLS:
                 break
     _layout(sheet, parser)
-    _drawn(given, sheet, source)
+    _drawn(given, sheet, source._worksheet_path)
     return sheet
 
 
@@ -123,10 +128,10 @@ def _edge_texts(edge: Any) -> Iterator[str]:
             yield text
 
 
-def _drawn(given: ParseInput, sheet: Sheet, source: Any) -> None:
-    """Pictures, text boxes and comments of a sheet, found by its relations."""
+def _drawn(given: ParseInput, sheet: Sheet, part: str) -> None:
+    """Pictures, charts, text boxes and comments of a sheet's part, found by its relations."""
     with zipfile.ZipFile(given.path) as archive:
-        for kind, target in _related(archive, source._worksheet_path):
+        for kind, target in _related(archive, part):
             if kind == "comments":
                 for note in _tree(archive, target).iter(_NOTE):
                     text = clean("".join(t.text or "" for t in note.iter(_NOTE_TEXT)))
@@ -135,13 +140,36 @@ def _drawn(given: ParseInput, sheet: Sheet, source: Any) -> None:
                 for paragraph in _tree(archive, target).iter(_PARAGRAPH):
                     text = clean("".join(t.text or "" for t in paragraph.iter(_TEXT)))
                     sheet.texts += [text] if text else []
-                for inner, image in _related(archive, target):
-                    if inner == "image" and archive.getinfo(image).file_size <= MAX_PART:
-                        sheet.images.append(archive.read(image))
+                for inner, drawn in _related(archive, target):
+                    if inner == "image" and archive.getinfo(drawn).file_size <= MAX_PART:
+                        sheet.images.append(archive.read(drawn))
+                    elif inner == "chart" and (chart := chart_of(_tree(archive, drawn))):
+                        sheet.charts.append(chart)
+
+
+def _chart_sheets(given: ParseInput) -> Iterator[Sheet]:
+    """The sheets that are one chart each, which openpyxl leaves out."""
+    with zipfile.ZipFile(given.path) as archive:
+        if not any(name.startswith("xl/chartsheets/") for name in archive.namelist()):
+            return
+        names = {s.get(_RELATION_ID): s for s in _tree(archive, _WORKBOOK).iter(_SHEET)}
+        found = [(i, t) for k, t, i in _relations(archive, _WORKBOOK) if k == "chartsheet"]
+    for identity, part in found:
+        about = names.get(identity)
+        if about is not None:
+            hidden = about.get("state", "visible") != "visible"
+            sheet = Sheet(about.get("name", ""), hidden=hidden)
+            _drawn(given, sheet, part)
+            yield sheet
 
 
 def _related(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str]]:
     """The parts that `part` points to inside the container, as (kind, name)."""
+    return [(kind, name) for kind, name, _ in _relations(archive, part)]
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
+    """The parts that `part` points to inside the container, as (kind, name, identity)."""
     folder, _, name = part.lstrip("/").rpartition("/")
     relations = f"{folder}/_rels/{name}.rels"
     if relations not in archive.namelist():
@@ -154,7 +182,8 @@ def _related(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str]]:
         joined = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
         inside = posixpath.normpath(joined)
         if inside in archive.namelist():
-            found.append((relation.get("Type", "").rpartition("/")[2], inside))
+            kind = relation.get("Type", "").rpartition("/")[2]
+            found.append((kind, inside, relation.get("Id", "")))
     return found
 
 

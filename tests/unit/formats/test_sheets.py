@@ -13,6 +13,7 @@ from services.parser.formats.sheets_csv import sniff
 from services.parser.formats.sheets_old import read_calamine, value_text
 from services.parser.formats.sheets_tables import regions
 from tests.support.fences import cpu_fence
+from tests.support.odf import write_odf
 from tests.support.parsing import parse_bytes
 
 
@@ -257,3 +258,64 @@ def test_a_workbook_read_by_calamine_with_cells_far_apart_is_too_large(tmp_path)
         list(read_calamine(path))
     assert caught.value.code is Code.TOO_LARGE
     assert "1048576 rows and 16384 columns" in caught.value.detail
+
+
+def _sales(sheet):
+    sheet.write_row(0, 0, ["Monat", "Umsatz", "Kosten"])
+    for n, values in enumerate((("Mai", 1200, 0.25), ("Juni", 1350, 0.5)), 1):
+        sheet.write_row(n, 0, values)
+
+
+def test_a_chart_is_the_table_that_it_draws():
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out)
+    sheet = book.add_worksheet("Zahlen")
+    _sales(sheet)
+    chart = book.add_chart({"type": "column"})
+    for column in (1, 2):
+        place = ["Zahlen", 1, column, 2, column]
+        name, labels = ["Zahlen", 0, column], ["Zahlen", 1, 0, 2, 0]
+        chart.add_series({"name": name, "categories": labels, "values": place})
+    chart.set_title({"name": "Umsatz und Kosten"})
+    sheet.insert_chart("F2", chart)
+    dots = book.add_chart({"type": "scatter"})
+    dots.add_series({"categories": ["Zahlen", 1, 1, 2, 1], "values": ["Zahlen", 1, 2, 2, 2]})
+    book.add_chartsheet("Bild").set_chart(dots)
+    book.close()
+    parsed = parse_bytes(out.getvalue(), "xlsx")
+    _, drawn, alone = [row for row in parsed.rows if row.kind == "table"]
+    assert drawn.caption == "Umsatz und Kosten"
+    assert drawn.text == "Mai; Umsatz: 1200; Kosten: 0.25\nJuni; Umsatz: 1350; Kosten: 0.5"
+    assert parsed.outline() == [(1, "Zahlen"), (1, "Bild")]
+    assert [[c.text for c in alone.cells if c.row == row] for row in (1, 2)] == [
+        ["1200", "0.25"],
+        ["1350", "0.5"],
+    ]
+
+
+ODS_ROWS = """<table:table table:name="Liste">
+<table:table-column table:number-columns-repeated="3"/>
+<table:table-column table:visibility="collapse"/>
+<table:table-row><table:table-cell office:value-type="string"><text:p>Posten</text:p>
+</table:table-cell><table:table-cell office:value-type="string"><text:p>Betrag</text:p>
+</table:table-cell></table:table-row>
+<table:table-row><table:table-cell office:value-type="string"><text:p>Rohr</text:p>
+</table:table-cell><table:table-cell office:value-type="currency" office:value="1234.5">
+<office:annotation><text:p>netto</text:p></office:annotation>
+<text:p>1.234,50<text:s/>€</text:p></table:table-cell><table:table-cell/>
+<table:table-cell office:value-type="float" office:value="7"><text:p>7</text:p></table:table-cell>
+</table:table-row>
+<table:table-row table:number-rows-repeated="2"><table:table-cell office:value-type="string">
+<text:p>Band</text:p></table:table-cell><table:table-cell office:value-type="percentage"
+office:value="0.5"><text:p>50 %</text:p></table:table-cell></table:table-row>
+</table:table>"""
+
+
+def test_an_ods_shows_what_its_cells_show():
+    body = f"<office:spreadsheet>{ODS_ROWS}</office:spreadsheet>"
+    parsed = parse_bytes(write_odf(body, "spreadsheet"), "ods")
+    shown = [row.text for row in parsed.rows if row.kind == "table" and not row.hidden]
+    assert shown == ["Posten: Rohr; Betrag: 1.234,50 €" + "\nPosten: Band; Betrag: 50 %" * 2]
+    assert [row.text for row in parsed.rows if row.hidden] == ["7"]
+    assert parsed.texts("note") == ["B2: netto"]
+    assert "number_formats" not in parsed.findings
