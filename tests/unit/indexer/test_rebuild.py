@@ -114,25 +114,26 @@ async def rows(deps: Deps) -> dict[str, list[Any]]:
     return {name: sorted(map(repr, found)) for name, found in tables.items()}
 
 
-async def answers(deps: Deps) -> dict[str, Any]:
+async def answers(deps: Deps, query: LexicalQuery = QUERY) -> dict[str, Any]:
     """What every channel finds in the active revisions, and what it holds of all kept ones."""
     stores = deps.stores
     shown = (await stores.catalog.documents.active_set(NS)).revisions
     scope = Scope(NS, frozenset(one.revn for one in shown))
     assert stores.embedder is not None
+    model = stores.embedder.model
     (vector,) = await stores.embedder.embed_passages(["budget"])
     found: dict[str, Any] = {
-        channel: await stores.index.search(channel, QUERY, scope, 50) for channel in CHANNELS
+        channel: await stores.index.search(channel, query, scope, 50) for channel in CHANNELS
     }
     assert all(found.values())
-    found["dense"] = await stores.index.search_vectors("fake-v1", vector, scope, 50)
+    found["dense"] = await stores.index.search_vectors(model, vector, scope, 50)
     assert len(found["dense"]) == sum(one.chunk_count for one in shown)
     found["active"] = shown
     for one in await stores.graph.page(NS, 0, 99):
         revn = one.node.revn
         found[f"held {revn}"] = (
             await stores.index.digest(NS, revn),
-            await stores.index.vector_digest(NS, revn, "fake-v1"),
+            await stores.index.vector_digest(NS, revn, model),
             await stores.graph.digest(NS, revn),
         )
     return found
