@@ -1,15 +1,36 @@
 """Fixtures that tests of every area share."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+if TYPE_CHECKING:
+    from tests.support.servers import Servers
+
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Marks of folders below."""
+    config.addinivalue_line(
+        "markers", "chaos: cases of the chaos suite that are not in the sample of `make test-stack`"
+    )
 
 
 @pytest.fixture(scope="session")
 def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache root for the packaged embedder, so that one run converts it once."""
     return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def servers() -> "Iterator[Servers]":
+    """The real servers, each started when a test of the stack first asks for it."""
+    from tests.support.servers import servers_in_a_folder
+
+    with servers_in_a_folder() as servers:
+        yield servers

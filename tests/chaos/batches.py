@@ -14,7 +14,7 @@ from tests.support.documents import KOREAN, MARKDOWN, manual_pdf
 from tests.support.held import Holdings, held
 from tests.support.stack import NAMESPACE, Stack
 
-SECONDS = 180.0
+SECONDS = 240.0
 TIMELESS = ("rows.jsonl.zst", "chunks.json", "doc_nav.json", "hierarchy.json")
 """Artefacts that say nothing of when, or by which attempt, they were made."""
 

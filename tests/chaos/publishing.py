@@ -12,9 +12,11 @@ from libs.runtime.artefacts import save_json
 from libs.runtime.index.port import Digest
 from libs.runtime.keys import attempt_key, source_key
 from libs.runtime.stores import Stores
+from libs.runtime.work import Work
 from services.chunker.cut import Sizes
 from services.chunker.local import chunk_rows
 from services.indexer.deps import Deps
+from services.indexer.handlers import on_chunked, on_published
 from services.indexer.settings import Settings
 from tests.support.catalogs import running
 from tests.support.fakes import Bus
@@ -85,7 +87,7 @@ def interrupted(stores: Stores, store: str, interruption: Interruption) -> Any:
         index=part("index", stores.index),
         graph=part("graph", stores.graph),
         catalog=SimpleNamespace(**parts),
-        embedder=None,
+        embedder=stores.embedder,
     )
 
 
@@ -127,8 +129,15 @@ def published(event: DocumentChunked) -> DocumentPublished:
     )  # fmt: skip
 
 
-async def assert_whole(stores: Stores, event: DocumentChunked) -> None:
-    """The active revision is the event's, and every store holds it whole."""
+async def publish(deps: Deps, event: DocumentChunked) -> None:
+    """Publish a chunked revision, then all that follows its being published."""
+    await on_chunked(deps, event, Work(event.job_id))
+    await on_published(deps, published(event), Work(event.job_id))
+
+
+async def assert_whole(stores: Stores, event: DocumentChunked, *, dense: bool = True) -> None:
+    """The active revision is the event's, and every store holds it whole; without `dense` it may
+    lack the dense channel, which comes after it, but has no part of it switched on."""
     record = await stores.catalog.documents.revision(NS, event.document_id)
     assert record is not None
     assert record.revision == event.revision
@@ -136,6 +145,9 @@ async def assert_whole(stores: Stores, event: DocumentChunked) -> None:
     assert await stores.catalog.chunks.digest(record.revn) == expected
     assert await stores.index.digest(NS, record.revn) == expected
     assert (await stores.graph.digest(NS, record.revn))[1]
+    assert record.dense_model is not None or not dense
+    if record.dense_model is not None:
+        assert await stores.index.vector_digest(NS, record.revn, record.dense_model) == expected
     for ref in record.artefacts.values():
         found = await stores.objects.stat(ref.key)
         assert found is not None
@@ -153,6 +165,9 @@ async def leftovers(stores: Stores, document_id: str) -> list[str]:
         if record.state != "published":
             found += keys
             found += ["search"] * (await stores.index.digest(NS, record.revn)).count
+            model = stores.embedder.model if stores.embedder else ""
+            vectors = await stores.index.vector_digest(NS, record.revn, model)
+            found += ["vectors"] * vectors.count
             found += ["graph"] * bool((await stores.graph.digest(NS, record.revn))[1])
             found += ["catalog"] * (await stores.catalog.chunks.digest(record.revn)).count
     return found

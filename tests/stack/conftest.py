@@ -1,4 +1,4 @@
-"""The real servers, started once for all tests of this folder, and the services on them."""
+"""Places on the real servers, and the services on them."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -6,14 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.proxy import Proxy, proxied
-from tests.support.servers import Servers, own_places, servers_in_a_folder
+from tests.support.servers import Servers, own_places
 from tests.support.stack import Stack, running_stack
-
-
-@pytest.fixture(scope="session")
-def servers() -> Iterator[Servers]:
-    with servers_in_a_folder() as servers:
-        yield servers
 
 
 @pytest.fixture(scope="module")
