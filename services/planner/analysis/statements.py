@@ -20,6 +20,8 @@ _FORMATS = {
     "eml": ["eml"], "odt": ["odt"], "rtf": ["rtf"], "txt": ["txt"], "이미지": ["image"],
     "image": ["image"],
 }  # fmt: skip
+FORMAT_NAMES = {k: v for k, v in _FORMATS.items() if k not in ("한글", "word", "image", "이미지")}
+"""Names of formats that mean nothing else wherever they stand, and what they stand for."""
 _NAMES = "|".join(sorted(_FORMATS, key=len, reverse=True))
 _NOUN = (
     r"(?:파일|문서|자료|보고서|매뉴얼|양식|서식|형식|포맷|files?|documents?|docs?|reports?|manuals?"
@@ -64,6 +66,10 @@ _LOOSE = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"말고|제외|아닌|빼고|\b(?:not|except|excluding|without|other than)\b", re.I)
+_PERIOD = re.compile(
+    r"이후|이전|이래|부터|까지|~|\d{3}0(?:s|년대)|\b(?:since|after|before|until|till|between|than)\b",
+    re.I,
+)
 _EVENT = re.compile(
     r"\b(?:who|whom|whose|when|where|born|died|won|married|founded|directed|starred|played)\b"
     r"|누가|누구|언제|어디|태어난|출생|사망|우승|[?？]\s*$|(?:은|는|나요|인가|는가)\s*$",
@@ -75,6 +81,8 @@ _SCOPED = re.compile(
     r"|규정|기준|예산|매출|실적|현황|동향|개정",
     re.IGNORECASE,
 )
+_LAW = r"(?<![문방용공기화수요어])법"
+"""법 as a law, not as the end of 문법, 방법, 용법 and their like."""
 _KOREAN_PLACES = "|".join(sorted((n for n in COUNTRY_NAMES if not n.isascii()), key=len)[::-1])
 _ENGLISH_PLACES = "|".join(sorted((n for n in COUNTRY_NAMES if n.isascii()), key=len)[::-1])
 _OF_COUNTRY = (
@@ -82,7 +90,7 @@ _OF_COUNTRY = (
     r"|policies|statistics|act|acts|cases?|rules?|requirements?|news)"
 )
 _COUNTRY = re.compile(
-    rf"(?<![가-힣])(?P<ko>{_KOREAN_PLACES})(?:의|에서|내|은|는)?\s?(?=(?:[가-힣]+\s){{0,2}}?[가-힣]*(?:법|법률|법령|기준|규정|"
+    rf"(?<![가-힣])(?P<ko>{_KOREAN_PLACES})(?:의|에서|내|은|는)?(?=(?:\s(?:[가-힣]+\s){{0,2}}?)?[가-힣]*(?:{_LAW}|법률|법령|기준|규정|"
     r"표준|자료|문서|보고서|정책|제도|통계|시장|사례|규제|뉴스|기사|지침))"
     rf"|\b(?:in|from)\s(?:the\s)?(?P<place>{_ENGLISH_PLACES}|us)\b"
     rf"|\b(?P<kind>{_ENGLISH_PLACES}|us)\s(?:\w+\s){{0,2}}?{_OF_COUNTRY}\b",
@@ -93,6 +101,14 @@ _COUNTRY = re.compile(
 def hard_filters(text: str) -> HardFilters:
     """What the text states as the kind of document it wants; empty where it states nothing."""
     return HardFilters(file_format=_formats(text), year=_year(text), country=_countries(text))
+
+
+def scopes_documents(text: str) -> bool:
+    """Whether a year or a country in the text may be one of the documents that are wanted:
+    not where it asks what happened, leaves something out, or names an open period."""
+    if _about_an_event(text) or _NEGATED.search(text):
+        return False
+    return len(set(_ANY_YEAR.findall(text))) < 2 and _PERIOD.search(text) is None
 
 
 def _about_an_event(text: str) -> bool:
