@@ -58,6 +58,7 @@ def test_a_search_shows_evidence_beside_its_page(filled: Stack) -> None:
     dom = opened(filled, "/search/agentic/lantern%20upon%20mercury", 'src="blob:')
     assert "lighthouse.pdf" in dom
     assert "turns upon a bath of mercury" in dom
+    assert re.search(r'<svg class="plan"[^>]+aria-label="[^"]*search[^"]* → render"', dom)
     assert re.search(r'<img class="page" src="blob:[^"]+" alt="lighthouse.pdf, page 1"', dom)
     assert 'aria-label="search → render"' in dom or "<rect" in dom
     assert KEY not in dom

@@ -2,6 +2,7 @@
 
 import { picture, post } from "./api.js";
 import { el, notice, show, tableOf } from "./dom.js";
+import { planPicture } from "./plan.js";
 import { t } from "./words.js";
 
 let last = { query: "", mode: "classic", answer: null };
@@ -124,30 +125,4 @@ function receipt(answer) {
     el("summary", {}, `${t("plan")} · ${t("receipt")}`), planPicture(steps),
     el("table", { class: "small" }, el("tbody", {}, ...rows)),
     el("p", { class: "soft" }, `${stop} · run ${answer.run_id}`));
-}
-
-/** The steps from left to right; a step without `after` follows the one before it. */
-function planPicture(steps) {
-  const SVG = "http://www.w3.org/2000/svg";
-  const make = (tag, attributes, text) => {
-    const node = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    if (text) node.textContent = text;
-    return node;
-  };
-  const WIDTH = 150, GAP = 28, HEIGHT = 62;
-  const total = Math.max(steps.length, 1) * (WIDTH + GAP);
-  const svg = make("svg", { class: "plan", viewBox: `0 0 ${total} ${HEIGHT + 8}`, role: "img",
-    "aria-label": steps.map((step) => step.step_id || step.kind).join(" → ") });
-  steps.forEach((step, index) => {
-    const x = index * (WIDTH + GAP) + 2;
-    svg.append(make("rect", { x, y: 4, width: WIDTH, height: HEIGHT, rx: 8 }));
-    svg.append(make("text", { x: x + 10, y: 24 }, String(step.step_id || step.kind).slice(0, 20)));
-    svg.append(make("text", { x: x + 10, y: 40 }, String(step.strategy || step.kind).slice(0, 20)));
-    const cost = step.milliseconds ?? step.total_ms;
-    const figures = [cost === undefined ? "" : `${Math.round(cost)} ms`, step.tokens ? `${step.tokens} tokens` : ""];
-    svg.append(make("text", { x: x + 10, y: 57 }, figures.filter(Boolean).join(" · ")));
-    if (index) svg.append(make("path", { d: `M ${x - GAP} ${HEIGHT / 2} L ${x} ${HEIGHT / 2}` }));
-  });
-  return svg;
 }

@@ -54,6 +54,7 @@ def envelope(
     if held:
         ledger.settle(held, Cost(tokens=spent), evidence=True)
     status, reason, stop = _status(gathered, evidence, refused=refused, timely=held is not None)
+    planned = {step.step_id: step.after for step in gathered.plan.steps}
     render: dict[str, Any] = {"step_id": "render", "kind": "render", "tokens": spent}
     return SearchResponse(
         status=status,
@@ -75,8 +76,14 @@ def envelope(
                 "calls": ledger.spent.calls,
             },
             steps=[
-                *({**step, "tokens": 0} for step in gathered.steps),
-                *({"step_id": step, "skipped": True} for step in gathered.skipped),
+                *(
+                    {**step, "after": planned.get(step["step_id"], []), "tokens": 0}
+                    for step in gathered.steps
+                ),
+                *(
+                    {"step_id": s, "after": planned.get(s, []), "skipped": True}
+                    for s in gathered.skipped
+                ),
                 {**render, "unopened": len(outline), "state": ledger.state},
             ],
             stop_reason=stop,

@@ -182,6 +182,9 @@ async def test_the_receipt_adds_up_and_stays_within_the_budget() -> None:
     assert receipt.spent["tokens"] == sum(step.get("tokens", 0) for step in receipt.steps)
     assert receipt.spent["calls"] == sum(step.get("calls", 0) for step in receipt.steps)
     assert all(receipt.spent[name] <= receipt.limit[name] for name in receipt.limit)
+    waited = {step["step_id"]: step.get("after") for step in receipt.steps}
+    assert waited["search"] == []
+    assert waited["hop_1"] == ["search"]
 
 
 @pytest.mark.parametrize("tokens", [1, 25, 40, 60])
