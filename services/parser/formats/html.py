@@ -16,6 +16,7 @@ from services.parser.formats.html_tables import (
     hidden_by_attributes,
     is_layout,
     is_menu,
+    nested_tables,
     table_cells,
 )
 from services.parser.formats.images import keep_image
@@ -111,6 +112,10 @@ def _collect(node: "LexborNode", pieces: list[str], depth: int) -> None:
             continue
         elif depth > MAX_DEPTH:
             pieces.append(_SPACE.sub(" ", child.text(deep=True)))
+        elif tag in {"td", "th"}:
+            if pieces and not pieces[-1].endswith("\n"):
+                pieces.append(" | ")
+            _collect(child, pieces, depth + 1)
         else:
             border = "\n" if tag in BLOCKS else ""
             if border and pieces and not pieces[-1].endswith("\n"):
@@ -118,8 +123,6 @@ def _collect(node: "LexborNode", pieces: list[str], depth: int) -> None:
             _collect(child, pieces, depth + 1)
             if border and pieces and not pieces[-1].endswith("\n"):
                 pieces.append(border)
-            if tag in {"td", "th"}:
-                pieces.append(" ")
 
 
 def _is_knob(node: "LexborNode") -> bool:
@@ -283,6 +286,8 @@ class Walker:
         text = one_line(inline_text(caption)) if caption is not None else ""
         self.rows.add("caption", text, hidden=self.hidden)
         self.rows.table(table_cells(node), caption=text or None, hidden=self.hidden)
+        for inner in nested_tables(node):
+            self.rows.table(table_cells(inner), hidden=self.hidden)
         self._images_of(node)
 
     def _images_of(self, node: "LexborNode") -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 MAX_SPAN = 65_534
 """The `rowspan` limit of the HTML standard."""
 
+MAX_NESTED = 4
+"""How deep tables are followed into tables; deeper ones stay text of their cells."""
+MAX_INNER = 500
 MENU_LINKS = 20
 MENU_LENGTH = 20
 MENU_SHARE = 0.9
@@ -39,6 +42,21 @@ def is_layout(table: "LexborNode") -> bool:
     if sum(len(cells) for _, cells in rows) <= 1:
         return True
     return len(rows) <= 2 and table.css_first("h1, h2, h3, h4, table table") is not None
+
+
+def nested_tables(table: "LexborNode") -> list["LexborNode"]:
+    """The tables of data inside the cells of a table, in order, as deep as `MAX_NESTED`."""
+    found = []
+    for inner in table.css("table"):
+        depth, above = 0, inner.parent
+        while above is not None and above.mem_id != table.mem_id and depth <= MAX_NESTED:
+            depth += above.tag == "table"
+            above = above.parent
+        if inner.mem_id != table.mem_id and depth < MAX_NESTED and not is_layout(inner):
+            found.append(inner)
+        if len(found) == MAX_INNER:
+            break
+    return found
 
 
 def is_menu(node: "LexborNode") -> bool:

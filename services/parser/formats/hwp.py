@@ -26,6 +26,9 @@ from services.parser.formats.tables import Span, place
 MAX_HEADING = 80
 LARGE = 1.15
 """A line this many times the usual size, and short, is a heading by its size."""
+MAX_NESTED = 4
+"""How deep tables are followed into tables; deeper ones stay text of their cells."""
+MAX_DEPTH = 40
 DEPTHS = {"□": 1, "■": 1, "◇": 1, "◆": 1, "○": 2, "●": 2, "◦": 2, "ㅇ": 2, "-": 3, "–": 3, "·": 4}
 """Depth of a list item by its sign, as Korean official documents use them."""
 
@@ -122,24 +125,34 @@ class _Walker:
         if "Paragraph" in block:
             self._paragraph(block["Paragraph"])
         elif "Table" in block:
-            table = block["Table"]
-            rows = table.get("rows", ())
-            if sum(len(r.get("cells", ())) for r in rows) == 1:
-                for paragraph in rows[0]["cells"][0].get("content", ()):
-                    self.block(paragraph if "Table" in paragraph else {"Paragraph": paragraph})
-                return
-            self.rows.table(self._cells(table))
-            for row in rows:
-                for cell in row.get("cells", ()):
-                    for paragraph in cell.get("content", ()):
-                        self._assets_of(paragraph)
+            self._table(block["Table"], 0)
 
-    def _cells(self, table: dict[str, Any]) -> list[TableCell]:
+    def _table(self, table: dict[str, Any], depth: int, *, told: bool = False) -> None:
+        """A table, then what its cells hold beside text, tables too.
+
+        The words of a frame inside a cell are `told` in that cell already.
+        """
+        cells = [cell for row in table.get("rows", ()) for cell in row.get("cells", ())]
+        frame = len(cells) == 1
+        if frame and not told:
+            for paragraph in cells[0].get("content", ()):
+                self.block(paragraph if "Table" in paragraph else {"Paragraph": paragraph})
+        else:
+            if not frame:
+                self.rows.table(self._cells(table, depth))
+            for cell in cells:
+                for paragraph in cell.get("content", ()):
+                    self._assets_of(paragraph)
+        for cell in cells if depth < MAX_NESTED else ():
+            for inner in _inner_tables(cell, framed=frame and not told):
+                self._table(inner, depth + 1, told=not frame or told)
+
+    def _cells(self, table: dict[str, Any], depth: int = 0) -> list[TableCell]:
         rows = table.get("rows", ())
         return place(
             [
                 Span(
-                    clean("\n".join(self._cell_lines(cell))),
+                    clean("\n".join(self._cell_lines(cell, depth))),
                     int(cell.get("rowspan") or 1),
                     int(cell.get("colspan") or 1),
                     header=bool(
@@ -152,13 +165,16 @@ class _Walker:
             for at, row in enumerate(rows)
         )
 
-    def _cell_lines(self, cell: dict[str, Any]) -> Iterator[str]:
+    def _cell_lines(self, cell: dict[str, Any], depth: int) -> Iterator[str]:
+        """The text of a cell; a table in it a line a row."""
         for item in cell.get("content", ()):
-            if "Table" in item:
-                for inner in self._cells(item["Table"]):
-                    yield inner.text
-            else:
+            if "Table" not in item:
                 yield self._plain(item.get("Paragraph", item))
+        for table in _inner_tables(cell) if depth < MAX_DEPTH else ():
+            lines: dict[int, list[str]] = {}
+            for inner in self._cells(table, depth + 1):
+                lines.setdefault(inner.row, []).append(inner.text)
+            yield from (" | ".join(filter(None, line)) for line in lines.values())
 
     def _plain(self, paragraph: dict[str, Any]) -> str:
         return "".join(_text_and_style(i)[0] for i in paragraph.get("content", ()))
@@ -225,6 +241,12 @@ class _Walker:
             for kind in ("Footnote", "Endnote"):
                 if kind in inline:
                     self.rows.add("footnote", _deep_text(inline[kind]))
+
+
+def _inner_tables(cell: dict[str, Any], *, framed: bool = False) -> list[dict[str, Any]]:
+    """The tables inside a cell; where it is `framed`, those between its paragraphs stand there."""
+    between = [i["Table"] for i in cell.get("content", ()) if "Table" in i and not framed]
+    return between + list(cell.get("nested_tables") or ())
 
 
 def _deep_text(node: Any) -> str:

@@ -1,7 +1,8 @@
 """docling's Word backend with what it loses put back.
 
 Added: a heading's number as its numbering pattern writes it (`제1장`, not `1`), outline levels
-set on single paragraphs, and which paragraphs are contents, captions or hidden.
+set on single paragraphs, the signs of bullets, and which paragraphs are contents, captions or
+hidden.
 Taken away: pieces of one paragraph kept apart by formatting, and any call of LibreOffice.
 """
 
@@ -33,6 +34,7 @@ def _backend_class() -> type[Any]:
             self._levels: dict[tuple[int, int], Any] = {}
             self._numbering: Numbering | None = None
             self._marker = ""
+            self._bullet = ""
             self._seen = 0
 
         def _get_paragraph_elements(self, paragraph: Any) -> list[Any]:
@@ -85,6 +87,22 @@ def _backend_class() -> type[Any]:
                 text = f"{number} {text}" if number else text
                 is_numbered_style = False
             return super()._add_heading(doc, curr_level, text, is_numbered_style, numid, ilevel)
+
+        def _add_list_item(self, *, numid: int, ilevel: int, **kwargs: Any) -> Any:
+            self._bullet = self._numbers().bullet(numid, ilevel)
+            return super()._add_list_item(numid=numid, ilevel=ilevel, **kwargs)
+
+        def _add_list_item_with_marker(
+            self, doc: Any, elements: Any, numid: int, ilevel: int, *args: Any, **kwargs: Any
+        ) -> None:
+            self._bullet = self._numbers().bullet(numid, ilevel)
+            super()._add_list_item_with_marker(doc, elements, numid, ilevel, *args, **kwargs)
+
+        def _add_formatted_list_item(
+            self, doc: Any, elements: Any, marker: str, enumerated: bool, level: int
+        ) -> Any:
+            marker = marker if enumerated else marker or self._bullet
+            return super()._add_formatted_list_item(doc, elements, marker, enumerated, level)
 
         def _get_list_counter(self, numid: int, ilvl: int) -> int:
             self._marker = self._numbers().advance(numid, ilvl)

@@ -14,6 +14,15 @@ _KOREAN_DIGITS = "영일이삼사오육칠팔구"
 _HANJA_DIGITS = "〇一二三四五六七八九"
 
 
+_SIGNS = {
+    "\uf0b7": "•", "\uf0a7": "▪", "\uf0a8": "◻", "\uf06c": "●", "\uf06e": "■", "\uf06f": "□",
+    "\uf071": "❑", "\uf075": "◆", "\uf076": "❖", "\uf09f": "•", "\uf0a1": "○", "\uf0d8": "➢",
+    "\uf0e0": "→", "\uf0e8": "➔", "\uf0fc": "✓", "\uf0fe": "☑", "\uf02d": "-", "\uf02a": "*",
+    "o": "○", "": "•", "·": "•",
+}  # fmt: skip
+"""Signs of the fonts Symbol, Wingdings and Courier New that Word draws bullets with."""
+
+
 def korean_number(value: int, form: str) -> str | None:
     """A counter in one of Word's Korean number formats, or None for any other format.
 
@@ -86,6 +95,14 @@ class Numbering:
             self._form(found) not in {None, "bullet", "none"}
             and _PLACE.search(_value(found, "lvlText") or "") is not None
         )
+
+    def bullet(self, numbering: int, level: int) -> str:
+        """The sign of a list without numbers, as its font draws it; empty where it has none."""
+        found = self.level(numbering, level)
+        sign = (_value(found, "lvlText") or "").strip()
+        if self._form(found) != "bullet" or not sign:
+            return ""
+        return "".join(_SIGNS.get(c, "•" if "\ue000" <= c <= "\uf8ff" else c) for c in sign)
 
     def _written(self, numbering: int, level: int, counters: dict[int, int]) -> str:
         found = self.level(numbering, level)

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from libs.contracts.artefacts.rows import Box, HeadingEvidence, RowKind, TableCell
+from libs.contracts.artefacts.rows import Box, HeadingEvidence, RowKind
 from services.parser.formats.base import AssetSink
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.images import add_image, image_from_data_uri
 from services.parser.formats.numbering import heading_number
 from services.parser.formats.office_pptx import SlideExtras
+from services.parser.formats.office_tables import cells_of, chart_cells, nested_tables
 from services.parser.formats.office_text import joined, ticked, unstyled_headings
-from services.parser.formats.rows import Rows, clean, one_line
+from services.parser.formats.rows import Rows, one_line
 
 if TYPE_CHECKING:
     from docling_core.types.doc.document import DoclingDocument
@@ -206,26 +207,13 @@ class OfficeWalker:
 
     def _table(self, item: Any) -> None:
         caption = one_line(item.caption_text(self.document))
-        cells = [
-            TableCell(
-                row=c.start_row_offset_idx,
-                column=c.start_col_offset_idx,
-                row_span=c.row_span,
-                column_span=c.col_span,
-                text=self._cell_text(c),
-                header=c.column_header or c.row_header,
-            )
-            for c in item.data.table_cells
-        ]
         if self.slides and not self.slide_open:
             self._open_slide(None, item)
-        self.rows.table(_with_header(cells), caption=caption or None, **self._where(item))
-
-    def _cell_text(self, cell: Any) -> str:
-        reference = getattr(cell, "ref", None)
-        if reference is None:
-            return clean(cell.text)
-        return clean(joined(self.document, reference.resolve(self.document), "\n"))
+        where = self._where(item)
+        self.rows.table(cells_of(self.document, item), caption=caption or None, **where)
+        for inner in nested_tables(self.document, item):
+            if len(inner.data.table_cells) > 1:
+                self.rows.table(cells_of(self.document, inner), **where)
 
     def _picture(self, item: Any) -> None:
         if self.slides and not self.slide_open:
@@ -238,18 +226,7 @@ class OfficeWalker:
             add_image(self.rows, self.assets, image[0], text, caption=caption or None, **where)
         chart = getattr(item.meta, "tabular_chart", None) if item.meta is not None else None
         if chart is not None and chart.chart_data is not None:
-            cells = [
-                TableCell(
-                    row=c.start_row_offset_idx,
-                    column=c.start_col_offset_idx,
-                    row_span=c.row_span,
-                    column_span=c.col_span,
-                    text=clean(c.text),
-                    header=c.start_row_offset_idx == 0,
-                )
-                for c in chart.chart_data.table_cells
-            ]
-            self.rows.table(cells, caption=caption or None, **where)
+            self.rows.table(chart_cells(chart), caption=caption or None, **where)
         elif image is None:
             self.rows.note("image_unreadable", "drawings that hold no picture were left out")
 
@@ -279,10 +256,3 @@ class OfficeWalker:
         if where["hidden"]:
             self.rows.note("hidden_text", "hidden slides or text are kept out of evidence")
         return where
-
-
-def _with_header(cells: list[TableCell]) -> list[TableCell]:
-    """The first row as header where the format marks none and the table has a body."""
-    if any(c.header for c in cells) or max((c.row for c in cells), default=0) < 1:
-        return cells
-    return [c.model_copy(update={"header": True}) if c.row == 0 else c for c in cells]

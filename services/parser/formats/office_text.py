@@ -19,7 +19,13 @@ def joined(document: "DoclingDocument", item: Any, separator: str = " ") -> str:
         node = child.resolve(document)
         kind = type(node).__name__
         if kind == "TableItem":
-            piece = " ".join(c.text for c in node.data.table_cells if c.text)
+            rows: dict[int, list[str]] = {}
+            for cell in node.data.table_cells:
+                reference = getattr(cell, "ref", None)
+                own = joined(document, reference.resolve(document)) if reference else cell.text
+                rows.setdefault(cell.start_row_offset_idx, []).append(own)
+            lines = (" | ".join(filter(None, row)) for row in rows.values())
+            piece = separator.join(filter(None, lines))
         else:
             piece = ticked(node, getattr(node, "text", "") or "")
             if kind == "ListItem" and piece:

@@ -116,3 +116,14 @@ def test_deep_nesting_and_wild_markup():
 def test_an_empty_page_is_no_content():
     with pytest.raises(DocumentFault):
         _parse("<script>1</script>")
+
+
+def test_a_table_in_a_cell_is_a_table_too():
+    inner = "<table><tr><th>Teil</th><th>Preis</th></tr><tr><td>Rohr</td><td>2</td></tr></table>"
+    page = f"<table><tr><th>Kap</th><th>Inhalt</th></tr><tr><td>1</td><td>vor{inner}nach</td></tr>"
+    parsed = parse_bytes(f"{page}<tr><td>2</td><td>x</td></tr></table>".encode(), "html")
+    outer, nested = [row for row in parsed.rows if row.kind == "table"]
+    assert next(c.text for c in outer.cells if (c.row, c.column) == (1, 1)) == (
+        "vor\nTeil | Preis\nRohr | 2\nnach"
+    )
+    assert nested.text == "Teil: Rohr; Preis: 2"

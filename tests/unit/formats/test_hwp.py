@@ -80,3 +80,21 @@ def test_broken_documents_are_document_faults(name, data):
     with pytest.raises(DocumentFault) as caught:
         parse_bytes(data, name)
     assert caught.value.code == Code.UNREADABLE
+
+
+def test_a_table_in_a_cell_is_a_table_too():
+    nested = table([[("품명", 0, 1, 1), ("수량", 1, 1, 1)], [("관", 0, 1, 1), ("3", 1, 1, 1)]])
+    outer = table([[("구분", 0, 1, 1), ("내역", 1, 1, 1)], [("가", 0, 1, 1), ("자리", 1, 1, 1)]])
+    parsed = parse_bytes(write_hwpx(text("앞"), outer.replace(text("자리"), nested)), "hwpx")
+    first, second = [row for row in parsed.rows if row.kind == "table"]
+    assert "품명 | 수량" in first.text
+    assert [c.text for c in second.cells] == ["품명", "수량", "관", "3"]
+
+
+def test_frames_around_frames_lose_nothing():
+    inside = table([[("품명", 0, 1, 1), ("수량", 1, 1, 1)], [("관", 0, 1, 1), ("3", 1, 1, 1)]])
+    framed = table([[("자리", 0, 1, 1)]]).replace(text("자리"), text("틀 속의 글") + inside)
+    outer = table([[("자리", 0, 1, 1)]]).replace(text("자리"), text("틀의 글") + framed)
+    parsed = parse_bytes(write_hwpx(outer), "hwpx")
+    assert parsed.texts("paragraph") == ["틀의 글", "틀 속의 글"]
+    assert [c.text for c in parsed.only("table").cells] == ["품명", "수량", "관", "3"]

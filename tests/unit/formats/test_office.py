@@ -168,7 +168,7 @@ def test_docx_heads_feet_and_nested_tables():
     parsed = parse_bytes(_saved(document), "docx")
     assert parsed.texts("page_header") == ["running head"]
     assert parsed.texts("page_footer") == ["running foot"]
-    assert len(parsed.texts("table")) == 1
+    assert parsed.texts("table") == ["outer: in1 | in2", "in1 | in2"]
     assert "in1" in parsed.texts("table")[0]
     assert "in2" in parsed.texts("table")[0]
 
@@ -394,3 +394,14 @@ def test_boxes_keep_their_ticks_in_the_text_and_in_cells():
     assert parsed.texts("paragraph") == ["To do:", "☑ done", "☐ open"]
     (filled,) = [c.text.split("\n") for c in parsed.only("table").cells if c.text]
     assert filled == ["☐ tea", "☑ coffee"]
+
+
+def test_docx_bullets_keep_their_signs():
+    document = Document()
+    document.add_paragraph("between", style="List Bullet")
+    (level,) = document.part.numbering_part.element.xpath(
+        "w:abstractNum[w:lvl/w:pStyle/@w:val='ListBullet']/w:lvl[1]/w:lvlText"
+    )
+    for sign, shown in (("\uf0d8", "➢"), ("□", "□"), ("o", "○"), ("\uf8f0", "•")):
+        level.set("{http://schemas.openxmlformats.org/wordprocessingml/2006/main}val", sign)
+        assert parse_bytes(_saved(document), "docx").only("list_item").marker == shown
