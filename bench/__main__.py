@@ -1,4 +1,5 @@
-"""`python -m bench [PART …] [--write-docs]`: all parts, or those named; figures into the page."""
+"""`python -m bench [PART …] [--write-docs]`: all parts of one machine, or those named; figures
+into the page."""
 
 import importlib
 import sys
@@ -8,14 +9,18 @@ from bench.measure import Figure, Report
 from deploy.local.preload import one_thread_each
 
 PARTS = ("start", "bus", "parser", "pipeline", "search", "analysis")
+NAMED = ("fairness", "stack")
+"""Run only when they are asked for: minutes of mostly waiting, and the real servers."""
 
 
 def main() -> None:
     """Run, print as figures come, and save the report."""
     wanted = [word for word in sys.argv[1:] if word != "--write-docs"] or list(PARTS)
-    unknown = [name for name in wanted if name not in PARTS]
+    unknown = [name for name in wanted if name not in (*PARTS, *NAMED)]
     if unknown:
-        raise SystemExit(f"no benchmark {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+        raise SystemExit(
+            f"no benchmark {', '.join(unknown)}: choose from {', '.join((*PARTS, *NAMED))}"
+        )
     one_thread_each()
     print(Figure("figure", "measured", "baseline", None, "bar").line())
     report = Report()

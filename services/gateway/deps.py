@@ -12,12 +12,14 @@ from libs.runtime.stores import Stores
 from services.gateway.news import News
 from services.gateway.secret import install_secret
 from services.gateway.settings import Settings
+from services.gateway.window import Window
 
 
 @dataclass(frozen=True)
 class Deps:
     """`inbox` holds what upstream systems drop; `clock` tells the time in UTC; `checks` are
-    the conditions of readiness by name; `news` wakes those who watch a job."""
+    the conditions of readiness by name; `news` wakes those who watch a job; `window` says how
+    much of a namespace may stand before the parser."""
 
     bus: Bus
     stores: Stores
@@ -26,6 +28,10 @@ class Deps:
     clock: Callable[[], datetime] = now
     checks: Mapping[str, Check] = field(default_factory=dict)
     news: News = field(default_factory=News)
+    window: Window = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "window", Window(self.settings.ready_shards))
 
     def upload_secret(self) -> bytes:
         """What upload links are signed with: a setting, or a file of this install."""

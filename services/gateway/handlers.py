@@ -2,7 +2,7 @@
 
 from nats.aio.msg import Msg
 
-from libs.contracts.events import DocumentErased, DocumentOutcome, JobEvent
+from libs.contracts.events import DocumentErased, DocumentOutcome, JobEvent, ShardParsed, ShardsDone
 from libs.runtime.routes import event_address
 from libs.runtime.work import Work
 from services.gateway import dead_letters, upload_events
@@ -14,7 +14,8 @@ from services.gateway.release import release_waiting
 
 
 async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
-    """Keep the ledger; when a job has ended, tell the world and let the next one begin."""
+    """Keep the ledger; when a job has ended, tell the world; where there is room again, let
+    the next one begin."""
     if isinstance(event, DocumentErased):
         await forget(deps, event.namespace, event.document_id)
         await announce_outcome(deps, _erased(event))
@@ -24,6 +25,8 @@ async def on_event(deps: Deps, event: JobEvent, work: Work) -> None:
     jobs = deps.stores.catalog.jobs
     recorded = await jobs.record(entry)
     deps.news.tell(entry.job_id)
+    if isinstance(event, ShardParsed | ShardsDone):
+        await release_waiting(deps)
     if entry.state not in TERMINAL:
         return
     job = recorded or await jobs.get(None, entry.job_id)

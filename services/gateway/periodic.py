@@ -16,6 +16,7 @@ RECONCILE_SECONDS = 10.0
 """A third of how long a lease lives."""
 SWEEP_SECONDS = 600.0
 WATCH_SECONDS = 10.0
+LOOK_SECONDS = 2.0
 
 
 def schedule(service: Service, deps: Deps) -> None:
@@ -25,6 +26,7 @@ def schedule(service: Service, deps: Deps) -> None:
     alone = lease.guarded
     service.every(RELEASE_SECONDS, partial(release_waiting, deps), "release")
     service.every(ANNOUNCE_SECONDS, partial(announce_forgotten, deps), "announce")
+    service.every(LOOK_SECONDS, partial(deps.window.look, deps.bus), "look at the parsers")
     service.every(WATCH_SECONDS, partial(watch_bus, deps), "watch the bus")
     service.every(RELEASE_SECONDS, alone(partial(release_held, deps)), "give back held events")
     service.every(RECONCILE_SECONDS, alone(partial(reconcile, deps)), "reconcile")

@@ -56,12 +56,15 @@ async def announce_forgotten(deps: Deps) -> None:
 async def release_waiting(deps: Deps) -> None:
     """Release what may begin, and announce each.
 
-    Called after every accept and every end of a job, and now and then. A job that was
-    released but not announced is announced later.
+    Called after every accept, every shard that was parsed and every end of a job, and now and
+    then. A job that was released but not announced is announced later.
     """
     settings = deps.settings
     released = await deps.stores.catalog.jobs.release(
-        settings.jobs_per_namespace, settings.release_batch
+        settings.jobs_per_namespace,
+        settings.release_batch,
+        shards=deps.window.shards,
+        shard_window=settings.shard_window,
     )
     for job in released:
         with trace_of(job):

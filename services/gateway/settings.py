@@ -17,6 +17,14 @@ class Settings(Shared):
     jobs_per_namespace: int = Field(
         default=16, ge=1, description="jobs of a namespace that are worked on at a time"
     )
+    shard_window: int = Field(
+        default=4, ge=1, description="shards of one document that are parsed at the same time"
+    )
+    ready_shards: float = Field(
+        default=0.5,
+        gt=0,
+        description="shards of a namespace that stand ready for each place where one is parsed",
+    )
     intake_workers: int = Field(
         default=4, ge=1, le=16, description="upload events that are taken at a time"
     )

@@ -1,5 +1,6 @@
 """What operators are told of the bus, on a real nats-server."""
 
+import asyncio
 import dataclasses
 import uuid
 from collections.abc import AsyncIterator
@@ -12,17 +13,19 @@ from faststream.nats import NatsBroker
 from nats.js.errors import NotFoundError
 from prometheus_client import REGISTRY
 
-from libs.contracts.events import ArtefactRef, DocumentParsed
+from libs.contracts.artefacts.profile import PageRange
+from libs.contracts.events import ArtefactRef, DocumentParsed, DocumentSharded
 from libs.contracts.faults import WorldFault
-from libs.contracts.subjects import CHUNK, CONSUMERS, STREAMS, Stage
+from libs.contracts.subjects import CHUNK, CONSUMERS, PARSE, STREAMS, Stage
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import Bus
 from libs.runtime.deadletters import park_stored
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
 from services.gateway.watch import GAUGES, watch_bus
+from services.gateway.window import FEWEST, Window
 from tests.support.gateway_fakes import World, now
-from tests.support.nats import nats_server
+from tests.support.nats import nats_server, until
 
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
 
@@ -116,3 +119,32 @@ async def test_what_the_bus_does_not_take_is_counted(world: World) -> None:
     with pytest.raises(WorldFault):
         await bus.announce(parsed())
     assert said("publish_failures_total", event="parser.parsed") == before + 1
+
+
+async def test_the_window_follows_the_places_where_shards_are_parsed(world: World) -> None:
+    bus, window = world.deps.bus, Window(0.5)
+    assert window.shards is None
+    await window.look(bus)
+    assert window.shards == FEWEST
+    stream = stream_name(bus.prefix, PARSE.stream)
+    pull = await bus.js.pull_subscribe_bind(durable_name(PARSE), stream=stream)
+    workers = [asyncio.create_task(pull.fetch(1, timeout=60)) for _ in range(4)]
+
+    async def sees(expected: int) -> bool:
+        await window.look(bus)
+        return window.shards == expected
+
+    await until(lambda: sees(6), what="four who wait for work")
+    event = DocumentSharded(
+        namespace="acme", document_id="d", revision=1, job_id=new_id("job"), source=REF,
+        profile=REF, file_name="a.txt", shard=0, shards=1, pages=PageRange(first=0, last=0),
+    )  # fmt: skip
+    await bus.announce(event)
+    done, waiting = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+    assert (len(done), len(waiting)) == (1, 3)
+    fresh = Window(0.5)
+    await fresh.look(bus)
+    assert fresh.shards == 6
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)

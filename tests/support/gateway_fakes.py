@@ -418,7 +418,9 @@ class FakeJobs:
     async def discard(self, job_id: str) -> None:
         self.jobs.pop(job_id)
 
-    async def release(self, per_namespace: int, limit: int) -> list[JobRecord]:
+    async def release(
+        self, per_namespace: int, limit: int, *, shards: int | None = None, shard_window: int = 1
+    ) -> list[JobRecord]:
         released: list[JobRecord] = []
         for job in sorted(self.jobs.values(), key=lambda j: j.job_id):
             running = await self.count(job.namespace, "running")

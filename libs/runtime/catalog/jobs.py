@@ -123,9 +123,18 @@ class JobStore(Protocol):
         """Forget a job whose source never came, with its revision."""
         ...
 
-    async def release(self, per_namespace: int, limit: int) -> list[JobRecord]:
+    async def release(
+        self,
+        per_namespace: int,
+        limit: int,
+        *,
+        shards: int | None = None,
+        shard_window: int = 1,
+    ) -> list[JobRecord]:
         """Move waiting jobs (with a source) to running while their namespace has fewer than
-        `per_namespace` running, round-robin over namespaces, oldest first; at most `limit`."""
+        `per_namespace` running and fewer than `shards` shards of theirs not parsed yet, round-robin
+        over namespaces, oldest first; at most `limit`. A running job has as many shards as are
+        left of it, at most `shard_window`; one that is not profiled yet counts as one."""
         ...
 
     async def count(self, namespace: str | None, state: JobState) -> int:

@@ -1,5 +1,7 @@
 """What every job store must do when jobs begin. Give the fixture `catalog`."""
 
+from typing import Any
+
 import pytest
 
 from libs.contracts.api.ingest import IngestOptions
@@ -218,6 +220,30 @@ class JobAdmissionSuite:
         assert [one.job_id for one in await catalog.jobs.release(2, 10)] == [jobs[2].job_id]
         assert await catalog.jobs.count(NS, "running") == 2
         assert await catalog.jobs.count(NS, "waiting") == 1
+
+    async def test_release_counts_the_shards_that_are_not_parsed_yet(
+        self, catalog: Catalog
+    ) -> None:
+        jobs = [await ready(catalog) for _ in range(9)]
+
+        async def released() -> int:
+            return len(await catalog.jobs.release(9, 10, shards=3, shard_window=4))
+
+        async def said(number: int, event: str, stage: str, **changes: Any) -> None:
+            await catalog.jobs.record(entry(jobs[number], event, stage, **changes))
+
+        assert [await released(), await released()] == [3, 0]
+        await said(0, "profiler.profiled", "parser", done=0, total=50, unit="shard")
+        await said(1, "parser.shards_done", "parser", done=2, total=5, unit="stage")
+        assert await released() == 0
+        await said(0, "parser.shard_parsed", "parser", done=49, total=50, unit="shard")
+        assert [await released(), await released()] == [1, 0]
+        await said(0, "parser.parsed", "chunker", done=3, total=5, unit="stage")
+        await said(2, "gateway.accepted", "profiler", done=1, total=5, unit="stage")
+        assert [await released(), await released()] == [1, 0]
+        other = await ready(catalog, namespace=OTHER)
+        assert [one.job_id for one in await catalog.jobs.release(9, 10, shards=3)] == [other.job_id]
+        assert len(await catalog.jobs.release(6, 10)) == 1
 
     async def test_release_goes_round_the_namespaces(self, catalog: Catalog) -> None:
         crowd = [await ready(catalog) for _ in range(6)]

@@ -1,8 +1,9 @@
 """Which waiting jobs begin next: a bounded number a namespace, in turn."""
 
-from sqlalchemy import Connection, and_, bindparam, exists, func, select, update
+from sqlalchemy import Connection, and_, bindparam, case, exists, func, select, update
 
 from libs.contracts.events.base import now
+from libs.contracts.subjects import Stage
 from libs.runtime.catalog.jobs import JobRecord
 from libs.runtime.catalog.sql.records import job_record
 from libs.runtime.catalog.sql.schema import job, namespace
@@ -22,8 +23,15 @@ _NEXT = (
     .order_by(job.c.revn)
     .limit(bindparam("many"))
 )
+_LEFT = job.c.total - job.c.done
+_SHARDS = case(
+    (job.c.stage.in_((Stage.GATEWAY, Stage.PROFILER)), 1),
+    ((job.c.stage != Stage.PARSER) | (job.c.unit != "shard"), 0),
+    (bindparam("window") > _LEFT, _LEFT),
+    else_=bindparam("window"),
+)
 _RUNNING = (
-    select(job.c.namespace, func.count().label("busy"))
+    select(job.c.namespace, func.count().label("busy"), func.sum(_SHARDS).label("shards"))
     .where(job.c.state == "running")
     .group_by(job.c.namespace)
 )
@@ -40,9 +48,11 @@ def something_waits(connection: Connection) -> bool:
     return connection.execute(_WAITS).scalar_one()
 
 
-def release(connection: Connection, per_namespace: int, limit: int) -> list[JobRecord]:
+def release(
+    connection: Connection, per_namespace: int, limit: int, shards: int | None, window: int
+) -> list[JobRecord]:
     """See `JobStore.release`: who has the fewest running comes first."""
-    chosen = _next(connection, per_namespace, limit)
+    chosen = _next(connection, per_namespace, limit, shards, window)
     if not chosen:
         return []
     rows = connection.execute(_START, {"these": chosen, "updated_at": now()})
@@ -50,17 +60,24 @@ def release(connection: Connection, per_namespace: int, limit: int) -> list[JobR
     return [records[job_id] for job_id in chosen]
 
 
-def _next(connection: Connection, per_namespace: int, limit: int) -> list[str]:
+def _next(
+    connection: Connection, per_namespace: int, limit: int, shards: int | None, window: int
+) -> list[str]:
     """Ids of the next jobs: each namespace's first before any one's second."""
-    running = {row.namespace: row.busy for row in connection.execute(_RUNNING)}
+    running, room = {}, {}
+    for row in connection.execute(_RUNNING, {"window": window}):
+        running[row.namespace] = row.busy
+        free = per_namespace - row.busy
+        room[row.namespace] = free if shards is None else min(free, shards - row.shards)
+    most = per_namespace if shards is None else min(per_namespace, shards)
     turns = sorted(
         (running.get(row.namespace, 0), row.head, row.namespace)
         for row in connection.execute(_HEADS)
     )
-    open_turns = [turn for turn in turns if turn[0] < per_namespace]
+    open_turns = [turn for turn in turns if room.get(turn[2], most) > 0]
     places = []
     for busy, _, name in open_turns[:limit]:
-        many = min(per_namespace - busy, limit)
+        many = min(room.get(name, most), limit)
         waiting = connection.execute(_NEXT, {"namespace": name, "many": many})
         places += [(busy + turn, revn, job_id) for turn, (revn, job_id) in enumerate(waiting)]
     return [job_id for _, _, job_id in sorted(places)[:limit]]

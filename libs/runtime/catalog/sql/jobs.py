@@ -192,11 +192,20 @@ class SqlJobs:
         """See the port."""
         await self._database.write(job_discard.discard, job_id)
 
-    async def release(self, per_namespace: int, limit: int) -> list[JobRecord]:
+    async def release(
+        self,
+        per_namespace: int,
+        limit: int,
+        *,
+        shards: int | None = None,
+        shard_window: int = 1,
+    ) -> list[JobRecord]:
         """See the port; the write lock is taken only when something waits."""
         if not await self._database.read(job_release.something_waits):
             return []
-        return await self._database.write(job_release.release, per_namespace, limit)
+        return await self._database.write(
+            job_release.release, per_namespace, limit, shards, shard_window
+        )
 
     async def count(self, namespace: str | None, state: JobState) -> int:
         """See the port."""
