@@ -1,14 +1,57 @@
 """How the bus is reached: its servers, and one user for all of them.
 
 The client library sends the credentials of a URL to that server alone, and none to the
-servers of a cluster that it learns of later; so they are taken out of the URL.
+servers of a cluster that it learns of later; so they are taken out of the URL. And it takes
+`tls://` for a wish: a server that offers no TLS, or whoever stands in its place, would be told
+the credentials in the open. So they are handed out only on a connection that has TLS.
 """
 
+import ssl
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import nats.errors
+
 FORM = "nats://<user>:<password>@<host>:<port>, or tls://…; several with commas between"
+
+
+class TlsLacking(nats.errors.Error):
+    """The server offers no TLS where `GROUNDWIRE_NATS_URL` asks for it."""
+
+    def __str__(self) -> str:
+        return "the NATS server offers no TLS, which tls:// in GROUNDWIRE_NATS_URL asks for"
+
+
+class _Witness(ssl.SSLContext):
+    """Trusts whom the system trusts, or the file that `SSL_CERT_FILE` names, and knows the last
+    connection that was made with it."""
+
+    _last: ssl.SSLObject | None = None
+
+    def wrap_bio(self, *args: Any, **options: Any) -> ssl.SSLObject:
+        """As the event loop asks for it, one a connection."""
+        self._last = super().wrap_bio(*args, **options)
+        return self._last
+
+    def over_tls(self, secret: str) -> Callable[[], str]:
+        """Hands `secret` out once for each connection, when its handshake is done; else raises
+        `TlsLacking`, and the client tries another server."""
+
+        def tell() -> str:
+            last, self._last = self._last, None
+            if last is None or last.version() is None:
+                raise TlsLacking
+            return secret
+
+        return tell
+
+
+def _witness() -> _Witness:
+    context = _Witness(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_default_certs()
+    return context
 
 
 @dataclass(frozen=True)
@@ -19,23 +62,40 @@ class BusLogin:
     user: str | None = None
     password: str | None = field(default=None, repr=False)
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether nothing may be said without TLS."""
+        return any(server.startswith("tls:") for server in self.servers)
+
     def broker(self) -> dict[str, Any]:
         """As a broker takes them."""
         from faststream.nats.security import NatsToken, NatsUserPassword
 
-        if self.user is None:
-            return {"servers": self.servers}
-        if self.password is None:
-            return {"servers": self.servers, "security": NatsToken(self.user)}
-        return {"servers": self.servers, "security": NatsUserPassword(self.user, self.password)}
+        options = self.options()
+        servers, context = options["servers"], options.get("tls")
+        if "token" in options:
+            return {
+                "servers": servers,
+                "security": NatsToken(options["token"], ssl_context=context),
+            }
+        if "user" not in options:
+            return {"servers": servers}
+        user, password = options["user"], options["password"]
+        return {
+            "servers": servers,
+            "security": NatsUserPassword(user, password, ssl_context=context),
+        }
 
     def options(self) -> dict[str, Any]:
         """As `nats.connect` takes them. A user without a password is a token."""
-        if self.user is None:
-            return {"servers": self.servers}
-        if self.password is None:
-            return {"servers": self.servers, "token": self.user}
-        return {"servers": self.servers, "user": self.user, "password": self.password}
+        options: dict[str, Any] = {"servers": self.servers}
+        secret: Any = self.password if self.password is not None else self.user
+        if self.encrypted:
+            options["tls"] = context = _witness()
+            secret = context.over_tls(secret or "")
+        if self.password is not None:
+            return {**options, "user": self.user, "password": secret}
+        return options if secret is None else {**options, "token": secret}
 
 
 def login_of(url: str) -> BusLogin:

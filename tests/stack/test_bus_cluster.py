@@ -13,7 +13,7 @@ import pytest
 
 from deploy.local.ports import free_port
 from libs.runtime.buslogin import login_of
-from tests.support.nats import server_binary, until, wait_for_port
+from tests.support.nats import certificate, server_binary, until, wait_for_port
 from tests.support.stack import running_stack
 
 USER, PASSWORD = "services", "p%40ss"
@@ -50,22 +50,16 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("cluster")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=bus",
-         "-addext", "subjectAltName=IP:127.0.0.1"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    trusted, key = certificate(folder)
     names = [f"node-{number}" for number in range(NODES)]
-    cluster = Cluster(certificate, {name: free_port() for name in names})
+    cluster = Cluster(trusted, {name: free_port() for name in names})
     routes = {name: free_port() for name in names}
     for name in names:
         config = {
             "server_name": name,
             "listen": f"127.0.0.1:{cluster.ports[name]}",
             "jetstream": {"store_dir": str(folder / name)},
-            "tls": {"cert_file": str(certificate), "key_file": str(key)},
+            "tls": {"cert_file": str(trusted), "key_file": str(key)},
             "authorization": {"user": USER, "password": "p@ss"},
             "cluster": {
                 "name": "bus",

@@ -38,6 +38,18 @@ def nats_server(store: Path, port: int | None = None) -> Iterator[str]:
         process.wait(10)
 
 
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that only itself vouches for, and its key."""
+    made, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", key, "-out", made, "-days", "2", "-subj", "/CN=bus",
+         "-addext", "subjectAltName=IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return made, key
+
+
 def wait_for_port(port: int) -> None:
     """Wait until something accepts connections there."""
     deadline = time.monotonic() + START_SECONDS
