@@ -1,6 +1,7 @@
 """The analyzer that needs no model: the words of a query, read by rules."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,7 @@ THRESHOLD = 0.5
 """Below this confidence nothing of an analysis acts: the plain query is used."""
 
 TRANSLATION_WEIGHT = 0.8
+_DIGIT = re.compile(r"\d")
 _CLEAR, _MOSTLY, _AMBIGUOUS, _VAGUE, _SYMBOLS, _EMPTY = 0.9, 0.75, 0.6, 0.4, 0.2, 0.0
 
 
@@ -57,7 +59,7 @@ class RulesAnalyzer:
             return QueryAnalysis(normalized_queries=[original], analyzer_confidence=confidence)
         must = must_terms(text)
         quoted = phrases(text)
-        filters = hard_filters(text)
+        filters = hard_filters(_without_numbers_of([*must, *quoted], text))
         normalized, expanded, synonyms = self._widened(keywords, original)
         held = " ".join([*must, *quoted])
         intent = intent_of(text, names_exactly=bool(must or quoted))
@@ -105,6 +107,14 @@ class RulesAnalyzer:
             expanded[:MAX_EXPANDED],
             dict(list(synonyms.items())[:MAX_SYNONYMS]),
         )
+
+
+def _without_numbers_of(names: list[str], text: str) -> str:
+    """The text whose names hold no digits: the year of an act, or of a quoted title, is part
+    of its name and states nothing about documents."""
+    for name in names:
+        text = text.replace(name, _DIGIT.sub("#", name))
+    return text
 
 
 def _confidence(keywords: list[str], *, exact: bool, filters: HardFilters) -> float:

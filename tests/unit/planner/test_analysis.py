@@ -57,6 +57,8 @@ GOLDEN: list[tuple[str, dict[str, Any]]] = [
     ("2023년 매출은?", {"year": 2023}),
     ("2022년과 2023년 매출 비교", {"year": None}),
     ("since 2020 safety reports", {"year": None}),
+    ("reports on the Judiciary Act of 1869", {"year": None}),
+    ("보고서 \"2018년 결산 보고\" 찾아줘", {"year": None}),
     ("2023 annual safety report", {"year": 2023}),
     ("papers published in 2019", {"year": 2019, "document_type": ["Academic_Paper"]}),
     ("reports between 2019 and 2021", {"year": None}),
