@@ -19,6 +19,11 @@ def document_prefix(namespace: str, document_id: str) -> str:
     return f"{namespace}/{document_id}/"
 
 
+def answers_prefix(namespace: str, document_id: str) -> str:
+    """What models answered about a document: erased with it, kept from revision to revision."""
+    return document_prefix(namespace, document_id) + ".models/"
+
+
 def source_key(namespace: str, document_id: str, revision: int, file_name: str) -> str:
     """The uploaded file. A revision belongs to one job, so no two uploads share it."""
     return revision_key(namespace, document_id, revision, f"source/{safe_file_name(file_name)}")

@@ -15,7 +15,7 @@ from libs.contracts.faults import Code, StaleFault
 from libs.runtime.artefacts import save_json
 from libs.runtime.corpusfiles import follow_corpus, write_erasures
 from libs.runtime.index.port import EMPTY_DIGEST
-from libs.runtime.keys import document_key, document_prefix, revision_prefix
+from libs.runtime.keys import answers_prefix, document_key, document_prefix, revision_prefix
 from libs.runtime.work import Work
 from services.indexer.deps import Deps
 
@@ -76,6 +76,7 @@ async def sweep(deps: Deps, marker: Marker) -> int:
     vectors = await stores.catalog.chunks.sweep_vectors(event.namespace)
     for prefix in sorted({prefix async for prefix, _ in _objects(deps, marker)}):
         await stores.objects.delete_prefix(prefix)
+    await stores.objects.delete_prefix(answers_prefix(event.namespace, event.document_id))
     if not await _lives_again(deps, event):
         await stores.catalog.runs.remove_document(event.namespace, event.document_id)
         await stores.objects.delete([document_key(event.namespace, event.document_id)])
@@ -132,6 +133,8 @@ async def _count(deps: Deps, marker: Marker) -> dict[str, int]:
     if not await _lives_again(deps, event):
         own = document_key(event.namespace, event.document_id)
         counted["objects"] += await stores.objects.stat(own) is not None
+        async for _ in stores.objects.walk(answers_prefix(event.namespace, event.document_id)):
+            counted["objects"] += 1
     for revn in marker.revns:
         held = await stores.index.digest(event.namespace, revn)
         counted["search"] += 0 if held == EMPTY_DIGEST else held.count

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 
 from libs.contracts.faults import StaleFault
+from libs.runtime.keys import answers_prefix
 from services.indexer.erase import sweep_again
 from services.indexer.handlers import on_chunked, on_erasure_requested, on_published
 from tests.support.fake_catalog import NOW
@@ -42,6 +43,15 @@ async def test_everything_of_the_document_goes_and_nothing_of_another() -> None:
     assert list(world.chunks.rows) == [101]
     assert list(world.runs.counts) == [(NS, "doc-2")]
     assert len(world.chunks.cache) == 3
+
+
+async def test_what_models_said_of_it_goes_too() -> None:
+    world = World()
+    await build(world, "doc-1")
+    await world.objects.put(f"{answers_prefix(NS, 'doc-1')}ab.json", b"{}")
+    await erase(world)
+    assert world.documents.receipts["era-1"].removed["objects"] == 8
+    assert not any("doc-1" in key for key in world.objects.data if not key.startswith("."))
 
 
 async def test_an_erasure_again_answers_the_same() -> None:
