@@ -7,20 +7,45 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> int:
-    """Start a stack, measure, write `entries.json` and `entries.md`, print the table."""
-    from eval.retrieval.entries import markdown, measure, write
+    """Check the questions against what is indexed, start a stack, measure, write `entries.json`,
+    `entries.md` and `entries.xlsx`, print the tables. Exit code 1 for a leak."""
+    from eval.entries import measure, report, sets, tokenizers
     from eval.retrieval.services import stack
 
     data = Path(__file__).parent / "data"
     parser = argparse.ArgumentParser(description="measure entry search through the services")
     parser.add_argument("--entries", type=Path, default=data / "entries-app-ko.csv")
     parser.add_argument("--questions", type=Path, default=data / "entries-app-ko-questions.csv")
+    parser.add_argument("--samples", type=Path, help="sample questions for the query index")
+    parser.add_argument("--size", type=int, help="so many questions, chosen by strata")
+    parser.add_argument("--grid", action="store_true", help="measure the grid of weights too")
     parser.add_argument("--out", type=Path, default=Path("reports"), help="folder of the report")
     given = parser.parse_args(arguments)
+    rows, samples = sets.read(given.entries), []
+    if given.samples is not None:
+        samples = sets.read_questions(given.samples)
+    counts = {row["id"]: int(row.get("search_count") or 0) for row in rows}
+    questions = sets.read_questions(given.questions)
+    questions = sets.choose(questions, counts, given.size or len(questions))
+    leaked = sets.leaks(questions, sets.indexed_texts(rows, samples))
+    if leaked:
+        for leak in leaked:
+            print(f"leak: {leak.question!r} is {leak.indexed!r} ({leak.likeness})")
+        return 1
+    models = measure.with_models()
+    settings = {
+        **measure.SETTINGS,
+        **{name: weights for name, weights in models.items() if weights is not None},
+        **(measure.GRID if given.grid else {}),
+    }
+    files = measure.Files(given.entries, given.samples)
     with stack(None, {}) as running:
-        report = asyncio.run(measure(running, given.entries, given.questions))
-    write(report, given.out)
-    print(markdown(report), end="")
+        run = measure.measure(running, files, questions, sets.buckets(counts), settings)
+        cases = asyncio.run(run)
+    absent = [name for name, weights in models.items() if weights is None]
+    found = report.report_of(len(rows), cases, absent, tokenizers.ablation(rows, questions))
+    report.write(found, cases, given.out)
+    print(report.markdown(found), end="")
     return 0
 
 

@@ -74,7 +74,8 @@ class EntryWeights(Request):
     top. A weight of 0 switches its channel off in both.
 
     `question_floor`, `threshold` and `good_enough` are similarities on the scale users see.
-    `popularity` is the most that a popular entry gains.
+    `popularity` is the most that a popular entry gains. `hyde` searches meanings by an entry that
+    a model imagines, where one is configured.
     """
 
     fusion: Literal["rank", "convex"] = "convex"
@@ -88,6 +89,7 @@ class EntryWeights(Request):
     threshold: float = Field(default=0.3, ge=0, le=1)
     good_enough: float = Field(default=0.55, ge=0, le=1)
     rewrites: int = Field(default=2, ge=0, le=2)
+    hyde: bool = False
 
 
 class CollectionSettings(Request):

@@ -7,7 +7,7 @@ from libs.contracts.query.entries import FindQuery
 from libs.contracts.subjects import QUERY_FIND, QUERY_PLAN, RECORD, Stage
 from libs.runtime.service import Service, require, run
 from services.planner.agentic.mode import agentic_mode
-from services.planner.entries import Finder
+from services.planner.entries import finder_of
 from services.planner.handlers import on_find, on_plan, on_search_ran
 from services.planner.recorder import BATCH, Recorder
 from services.planner.settings import Settings
@@ -22,7 +22,7 @@ def build(service: Service) -> None:
     workflow = workflow_of(bus, stores, settings, agentic)
     recorder = Recorder(bus, stores.catalog.runs, stores.objects, settings.planner_record_seconds)
     service.answer(QUERY_PLAN, PlanQuery, partial(on_plan, workflow), workers=4 * IN_HAND)
-    find = partial(on_find, Finder(bus, stores.objects))
+    find = partial(on_find, finder_of(service, settings))
     service.answer(QUERY_FIND, FindQuery, find, workers=IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")

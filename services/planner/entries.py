@@ -1,11 +1,11 @@
-"""Search of entries: normalise the query, find its category, search, and ask again by rules
-while what was found is not good enough."""
+"""Search of entries: normalise the query, find its category, search, and ask again in other
+words, a model's or the rules', while what was found is not good enough."""
 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.contracts.entries import CollectionSettings
 from libs.contracts.faults import CallerFault, Code
@@ -16,28 +16,40 @@ from libs.contracts.query.entries import (
     FoundEntries,
     MatchAnswer,
     MatchQuery,
+    Wording,
 )
 from libs.contracts.subjects import QUERY_MATCH
 from libs.runtime.bus import Bus
 from libs.runtime.collections import load_settings
+from libs.runtime.models.caches import MemoryAnswers
+from libs.runtime.models.factory import open_model
+from libs.runtime.models.use import ModelUse
 from libs.runtime.objects.port import ObjectStore
+from libs.runtime.service import Service
 from services.planner.analysis.korean import bare
 from services.planner.analysis.terms import Terms, load_terms
 from services.planner.analysis.words import content_words, words_of
 from services.planner.asking import ask_in_time
+from services.planner.entry_models import EntryModels
+from services.planner.settings import Settings
 
 _PARTICLE = re.compile(r"[은는이가을를에의도만로과와]|으로|에서|부터|까지|에게|한테")
 RULE_WORDS = 2
 """So many words of a category's rule make the query one of that category."""
 MAX_TELLING = 64
+LEAST_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form of the query: what is embedded, and what the lexical channel looks for."""
+    """One form of the query: what is embedded, what the lexical channel looks for, and who
+    worded it."""
 
     text: str
     words: str
+    by: Wording = "query"
+    said: str = ""
+    """What was said, where an imagined entry is embedded in its place."""
 
 
 def quality(entries: Sequence[EntryHit]) -> float:
@@ -81,15 +93,17 @@ def forms(query: str, groups: Sequence[Sequence[str]], terms: Terms, rewrites: i
     wide = " ".join(dict.fromkeys([*telling, *(w for words in equal.values() for w in words)]))
     exchanged = " ".join((equal[word] or [word])[0] for word in telling)
     texts = dict.fromkeys([query, " ".join(telling), exchanged])
-    return [Form(text, wide) for text in list(texts)[: 1 + rewrites]]
+    found = list(texts)[: 1 + rewrites]
+    return [Form(text, wide, "rules" if place else "query") for place, text in enumerate(found)]
 
 
 class Finder:
     """Answers `query.find`."""
 
-    def __init__(self, bus: Bus, objects: ObjectStore) -> None:
+    def __init__(self, bus: Bus, objects: ObjectStore, models: EntryModels | None = None) -> None:
         self._bus = bus
         self._objects = objects
+        self._models = models or EntryModels()
         self._terms = load_terms()
 
     async def find(self, query: FindQuery) -> FoundEntries:
@@ -99,26 +113,37 @@ class Finder:
         end = loop.time() + request.milliseconds / 1000
         settings = await load_settings(self._objects, query.namespace, query.collection)
         category = request.category or category_of(request.query, settings.categories)
-        groups, rewrites = settings.synonyms, settings.weights.rewrites
+        made = forms(request.query, settings.synonyms, self._terms, settings.weights.rewrites)
+        form: Form | None = made[0]
         best: FoundEntries | None = None
         reached = -1.0
         attempts: list[Attempt] = []
-        for form in forms(request.query, groups, self._terms, rewrites):
+        while form is not None:
             left = end - loop.time()
             if attempts and left <= 0:
                 break
-            answer = await self._attempt(query, settings, form, category, max(left, 0.05))
+            imagined = None
+            if settings.weights.hyde:
+                imagined = await self._models.imagined(form.text, left)
+            asked = replace(form, text=imagined or form.text, said=form.text)
+            answer = await self._attempt(query, settings, asked, category, end - loop.time())
             if answer is not None and not answer.entries and category and not request.category:
                 category = None
-                left = max(end - loop.time(), 0.05)
-                answer = await self._attempt(query, settings, form, None, left)
+                answer = await self._attempt(query, settings, asked, None, end - loop.time())
             if answer is None:
                 break
             if not answer.known:
                 raise CallerFault(Code.NOT_FOUND, "the collection has no published entries", 404)
             value = quality(answer.entries)
-            found = len(answer.entries)
-            attempts.append(Attempt(query=form.text, quality=round(value, 4), entries=found))
+            attempts.append(
+                Attempt(
+                    query=form.text,
+                    quality=round(value, 4),
+                    entries=len(answer.entries),
+                    by=form.by,
+                    hyde=imagined is not None,
+                )
+            )
             if value > reached:
                 reached = value
                 best = FoundEntries(
@@ -129,7 +154,27 @@ class Finder:
                 )
             if value >= settings.weights.good_enough:
                 break
+            form = await self._next(query, settings, made, attempts, end - loop.time())
         return (best or FoundEntries()).model_copy(update={"attempts": attempts})
+
+    async def _next(
+        self,
+        query: FindQuery,
+        settings: CollectionSettings,
+        made: Sequence[Form],
+        attempts: Sequence[Attempt],
+        left: float,
+    ) -> Form | None:
+        """What is asked next: a model's wording, else the rules' next one; None after so many
+        rewritings as the collection wants."""
+        if len(attempts) > settings.weights.rewrites:
+            return None
+        text = await self._models.reworded(query.request.query, attempts, left)
+        if text is not None:
+            (form,) = forms(text, settings.synonyms, self._terms, 0)
+            return replace(form, by="model")
+        tried = {attempt.query for attempt in attempts}
+        return next((form for form in made if form.text not in tried), None)
 
     async def _attempt(
         self,
@@ -137,18 +182,29 @@ class Finder:
         settings: CollectionSettings,
         form: Form,
         category: str | None,
-        seconds: float,
+        left: float,
     ) -> MatchAnswer | None:
+        seconds = max(left, LEAST_SECONDS)
         body = MatchQuery(
             namespace=query.namespace,
             collection=query.collection,
             text=form.text,
             original=query.request.query,
             words=form.words,
-            telling=content_words(form.text)[:MAX_TELLING],
+            telling=content_words(form.said or form.text)[:MAX_TELLING],
             category=category,
             limit=query.request.top_k,
             weights=settings.weights,
             milliseconds=max(1, int(seconds * 1000)),
         )
         return await ask_in_time(self._bus, QUERY_MATCH, body, MatchAnswer, seconds)
+
+
+def finder_of(service: Service, settings: Settings) -> Finder:
+    """The finder over a service's stores and models, which it loads and closes with the service."""
+    models = EntryModels(
+        open_model(ModelUse.HYDE, settings), open_model(ModelUse.REWRITE, settings), MemoryAnswers()
+    )
+    service.soon(models.warm_up, "load the models of entries")
+    service.on_end(models.close)
+    return Finder(service.bus, service.stores.objects, models)

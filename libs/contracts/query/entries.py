@@ -1,5 +1,7 @@
 """Search of a collection's entries: `query.find` to the planner, `query.match` to the retriever."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from libs.contracts.api.search import MAX_QUERY_CHARS
@@ -8,6 +10,7 @@ from libs.contracts.entries import EntryWeights
 from libs.contracts.tokens import Collection, Namespace
 
 MAX_ENTRIES = 50
+Wording = Literal["query", "rules", "model"]
 
 
 class EntrySearch(Request):
@@ -41,11 +44,14 @@ class EntryHit(Contract):
 
 
 class Attempt(Contract):
-    """One form of the query that was searched; `quality` is what the loop compares."""
+    """One form of the query that was searched; `quality` is what the loop compares. `by` says
+    who worded it, `hyde` whether an imagined entry was embedded in its place."""
 
     query: str
     quality: float
     entries: int
+    by: Wording = "query"
+    hyde: bool = False
 
 
 class FoundEntries(Contract):

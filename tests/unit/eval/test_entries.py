@@ -1,8 +1,31 @@
 from pathlib import Path
 
-from eval.retrieval.entries import buckets, figures, markdown, mean, read
+import pytest
+from openpyxl import load_workbook
+
+from eval.entries import measure
+from eval.entries.figures import Case, Found, figures, mean
+from eval.entries.report import markdown, report_of, write
+from eval.entries.sets import (
+    Question,
+    buckets,
+    choose,
+    indexed_texts,
+    leaks,
+    likeness,
+    plain,
+    read,
+    read_questions,
+)
+from eval.entries.tokenizers import ablation
+from eval.entries.workbook import GREEN, RED, YELLOW
 
 DATA = Path(__file__).resolve().parents[3] / "eval" / "data"
+
+
+def case(question: str, right: str, ranking: str, bucket: str = "often") -> Case:
+    found = tuple(Found(one, f"이름 {one}", 0.5) for one in ranking)
+    return Case(question, right, "human", bucket, found)
 
 
 def test_figures_look_at_five_places():
@@ -16,21 +39,87 @@ def test_means_and_thirds():
     assert buckets({"a": 9, "b": 1, "c": 5}) == {"b": "seldom", "c": "sometimes", "a": "often"}
 
 
-def test_the_report_is_a_table():
-    found = {"acc@1": 0.5, "acc@3": 0.6, "acc@5": 0.7, "mrr@5": 0.55}
-    text = markdown({"entries": 3, "questions": 2, "settings": {"defaults": found}})
-    assert "| defaults | 0.500 | 0.600 | 0.700 | 0.550 |" in text
-
-
-def test_every_question_of_the_demonstration_set_has_its_entry_and_none_is_told_twice():
-    entries = {row["id"]: row for row in read(DATA / "entries-app-ko.csv")}
-    questions = read(DATA / "entries-app-ko-questions.csv")
-    assert (len(entries), len(questions)) == (300, 300)
-    assert {row["id"] for row in questions} == set(entries)
-    assert len({row["question"] for row in questions}) == 300
-    leaks = [
-        row["question"]
-        for row in questions
-        if row["question"].replace(" ", "") in entries[row["id"]]["keywords"].replace(" ", "")
+def test_popular_entries_come_first_and_human_questions_before_others():
+    counts = {f"e{n}": n for n in range(30)}
+    questions = [
+        Question(f"e{n}", f"{source} {n}", source) for n in range(30) for source in ("m", "human")
     ]
-    assert not leaks
+    chosen = choose(questions, counts, 15, seed=1)
+    assert chosen == choose(questions, counts, 15, seed=1) != choose(questions, counts, 15, seed=2)
+    assert len(set(chosen)) == 15
+    popular = [q for q in chosen if counts[q.entry_id] >= 20]
+    assert {q.entry_id for q in popular if q.source == "human"} == {f"e{n}" for n in range(20, 30)}
+    assert {q.entry_id for q in choose(questions, counts, 3)} == {"e29", "e28", "e27"}
+    assert choose([Question("unknown", "?")], counts, 5) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "leaked"),
+    [
+        ("카드를 잃어버렸어요", True),
+        ("카드를  잃어버렸어요!", True),
+        ("카드를 잃어버렸어요..ㅠ", True),
+        ("지갑이 없어졌는데 어떡하지", False),
+    ],
+)
+def test_a_question_that_is_indexed_or_nearly_so_is_a_leak(question: str, leaked: bool):
+    indexed = ["카드를 잃어버렸어요", "환율 보기"]
+    assert bool(leaks([Question("a", question)], indexed)) is leaked
+
+
+def test_likeness_is_of_bigrams_of_what_is_said():
+    assert likeness(plain("A, b!"), plain("ab")) == 1.0
+    assert likeness("abc", "xyz") == 0.0
+    assert likeness("a", "b") == 0.0
+
+
+@pytest.mark.parametrize(("name", "entries", "asked"), [("app", 300, 300), ("city", 79, 158)])
+def test_no_question_of_the_sets_is_told_by_what_is_indexed(name: str, entries: int, asked: int):
+    rows = read(DATA / f"entries-{name}-ko.csv")
+    questions = read_questions(DATA / f"entries-{name}-ko-questions.csv")
+    assert (len({row["id"] for row in rows}), len(set(questions))) == (entries, asked)
+    assert {q.entry_id for q in questions} == {row["id"] for row in rows}
+    assert leaks(questions, indexed_texts(rows, [])) == []
+
+
+def test_the_report_compares_with_the_defaults_and_says_what_is_not_configured(tmp_path: Path):
+    base = [case("첫째", "a", "abc"), case("=1+1", "b", "acb", "seldom"), case("셋째", "z", "abc")]
+    other = [case("첫째", "a", "bac"), case("=1+1", "b", "bac", "seldom"), case("셋째", "z", "")]
+    cases = {"defaults": base, "rank fusion": other}
+    report = report_of(3, cases, ["HyDE"], {"bigram": figures(["a"], "a"), "kiwi": None})
+    text = markdown(report)
+    assert "| defaults | 0.333 | 0.667 | 0.667 | 0.444 |" in text
+    assert "| seldom | 0.000 | 1.000 | 1.000 | 0.333 |" in text
+    assert "| rank fusion | +0.000 [" in text
+    assert "Not measured, no model configured: HyDE." in text
+    assert "kiwi: not installed." in text
+    write(report, cases, tmp_path)
+    book = load_workbook(tmp_path / "entries.xlsx")
+    assert book.sheetnames == ["summary", "cases"]
+    sheet = book["cases"]
+    fills = [
+        [f"#{sheet.cell(row, column).fill.fgColor.rgb[2:]}" for column in (6, 7)]
+        for row in (2, 3, 4)
+    ]
+    assert fills == [[GREEN, YELLOW], [YELLOW, GREEN], [RED, RED]]
+    assert sheet.cell(3, 1).data_type == "s"
+    assert book["summary"]["B2"].value == pytest.approx(0.3333)
+
+
+def test_the_tokenizer_is_measured_by_bm25_alone():
+    rows = [
+        {"id": "a", "name": "전입신고", "text": "이사한 사람이 주소를 옮긴다"},
+        {"id": "b", "name": "여권 발급", "text": "해외여행에 쓰는 여권"},
+    ]
+    found = ablation(rows, [Question("b", "해외여행가려면")])
+    assert found["bigram"] is not None
+    assert found["whitespace"] is not None
+    assert (found["bigram"]["acc@1"], found["whitespace"]["acc@1"]) == (1.0, 0.0)
+
+
+def test_what_no_model_is_configured_for_is_not_measured():
+    assert set(measure.with_models({}).values()) == {None}
+    given = {"GROUNDWIRE_MODEL_HYDE_URL": "http://127.0.0.1:9/v1"}
+    found = measure.with_models(given)
+    assert found["HyDE"] is not None
+    assert found["HyDE"].hyde is True

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -12,9 +13,16 @@ from libs.contracts.query.entries import (
     MatchQuery,
 )
 from libs.runtime.collections import save_settings
+from libs.runtime.models.caches import MemoryAnswers
+from libs.runtime.models.client import EndpointModel
+from libs.runtime.models.settings import Endpoint
+from libs.runtime.models.tokens import TokenEstimate
+from libs.runtime.models.use import ModelUse
 from services.planner.analysis.terms import Terms
 from services.planner.entries import Finder, Form, category_of, forms, quality
+from services.planner.entry_models import EntryModels
 from tests.support.fakes import Objects
+from tests.support.models import FakeModels, Say, Status
 
 NO_TERMS = Terms(synonyms=[], translations={})
 
@@ -75,12 +83,19 @@ class Retriever:
         return MatchAnswer(known=found is not None, corpus_version=3, entries=found or [])
 
 
-async def find(retriever: Retriever, query: str, settings: CollectionSettings | None = None):
+async def find(
+    retriever: Retriever,
+    query: str,
+    settings: CollectionSettings | None = None,
+    models: EntryModels | None = None,
+):
     objects = cast(Any, Objects())
     if settings is not None:
         await save_settings(objects, "acme", "app", settings)
-    asked = FindQuery(namespace="acme", collection="app", request=EntrySearch(query=query))
-    return await Finder(cast(Any, retriever), objects).find(asked)
+    asked = FindQuery(
+        namespace="acme", collection="app", request=EntrySearch(query=query, milliseconds=60_000)
+    )
+    return await Finder(cast(Any, retriever), objects, models).find(asked)
 
 
 async def test_a_good_answer_ends_the_loop():
@@ -118,3 +133,70 @@ async def test_a_collection_without_entries_is_not_found():
     with pytest.raises(CallerFault) as caught:
         await find(Retriever(None), "x")
     assert caught.value.status == 404
+
+
+@pytest.fixture
+def server():
+    with FakeModels() as running:
+        yield running
+
+
+@pytest.fixture
+async def opened(server: FakeModels, model_cache: Path):
+    """Makes models that are loaded already, so that no test waits for an import."""
+    made: list[EndpointModel] = []
+
+    async def open_one(use: ModelUse) -> EndpointModel:
+        endpoint = Endpoint(url=server.url, name="fake")
+        made.append(EndpointModel(use, endpoint, TokenEstimate(model_cache)))
+        await made[-1].warm_up()
+        return made[-1]
+
+    yield open_one
+    for one in made:
+        await one.close()
+
+
+async def test_an_imagined_entry_changes_the_vector_and_nothing_else(server: FakeModels, opened):
+    server.otherwise = Say("환율 조회. 오늘의 환율을 봅니다.")
+    models = EntryModels(await opened(ModelUse.HYDE), None, MemoryAnswers())
+    settings = CollectionSettings(weights=EntryWeights(hyde=True))
+    retriever = Retriever([hit("a", 0.9)], [hit("a", 0.9)], [hit("a", 0.9)])
+    found = await find(retriever, "달러 얼마야", settings, models)
+    body = retriever.asked[0]
+    assert body.text == "환율 조회. 오늘의 환율을 봅니다."
+    assert (body.original, body.telling) == ("달러 얼마야", ["달러", "얼마야"])
+    assert "환율" not in body.words.split()
+    assert [(a.query, a.hyde) for a in found.attempts] == [("달러 얼마야", True)]
+    assert server.asked[0].body["temperature"] == 0.1
+    await find(retriever, "달러 얼마야", settings, models)
+    assert len(server.asked) == 1
+    await find(retriever, "달러 얼마야", None, models)
+    assert retriever.asked[2].text == "달러 얼마야"
+
+
+async def test_a_model_that_fails_is_done_without(server: FakeModels, opened):
+    server.otherwise = Status(400)
+    models = EntryModels(await opened(ModelUse.HYDE), await opened(ModelUse.REWRITE))
+    settings = CollectionSettings(weights=EntryWeights(hyde=True))
+    retriever = Retriever([hit("a", 0.4)], [hit("b", 0.5)], [hit("c", 0.3)])
+    found = await find(retriever, "환율을 조회하고 싶어요", settings, models)
+    assert retriever.asked[0].text == "환율을 조회하고 싶어요"
+    assert [(a.by, a.hyde) for a in found.attempts] == [("query", False), ("rules", False)]
+
+
+async def test_a_model_rewords_what_found_nothing_good_and_knows_what_was_tried(
+    server: FakeModels, opened
+):
+    server.will(Say('{"query": "환율 조회"}'), Say('{"query": "환율 조회"}'))
+    models = EntryModels(None, await opened(ModelUse.REWRITE))
+    retriever = Retriever([hit("a", 0.1)], [hit("b", 0.3)], [hit("c", 0.2)])
+    found = await find(retriever, "달러를 사려면 얼마야", None, models)
+    assert [(a.by, a.query) for a in found.attempts][:2] == [
+        ("query", "달러를 사려면 얼마야"),
+        ("model", "환율 조회"),
+    ]
+    assert found.attempts[2].by == "rules"
+    assert [e.id for e in found.entries] == ["b"]
+    assert "<tried>환율 조회</tried>" in server.asked[1].user
+    assert retriever.asked[1].original == "달러를 사려면 얼마야"

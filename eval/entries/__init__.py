@@ -1,0 +1,1 @@
+"""Measuring entry search: sets of questions, runs through the services, reports."""

@@ -1,0 +1,85 @@
+"""A run's report: `entries.json`, `entries.md`, `entries.xlsx`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.entries.figures import FIGURES, Case, against, summary
+from eval.entries.measure import DEFAULTS
+from eval.entries.workbook import write_workbook
+
+
+def report_of(
+    entries: int,
+    cases: Mapping[str, Sequence[Case]],
+    absent: Sequence[str],
+    tokenizers: Mapping[str, Mapping[str, float] | None],
+) -> dict[str, Any]:
+    """What was measured; `absent` are the settings that nothing is configured for."""
+    base = cases[DEFAULTS]
+    return {
+        "entries": entries,
+        "questions": len(base),
+        "settings": {name: summary(found) for name, found in cases.items()},
+        "against_defaults": {
+            name: {
+                figure: {"mean": round(i.mean, 4), "low": round(i.low, 4), "high": round(i.high, 4)}
+                for figure, i in against(found, base).items()
+            }
+            for name, found in cases.items()
+            if name != DEFAULTS
+        },
+        "not_configured": list(absent),
+        "tokenizers": dict(tokenizers),
+    }
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report as tables."""
+    lines = [
+        f"{report['entries']} entries, {report['questions']} questions",
+        "",
+        *_table("settings", report["settings"]),
+    ]
+    if report["not_configured"]:
+        lines += ["", f"Not measured, no model configured: {', '.join(report['not_configured'])}."]
+    defaults = report["settings"][DEFAULTS]
+    for title, key in (("popularity", "by_popularity"), ("source of the question", "by_source")):
+        lines += ["", *_table(title, defaults[key])]
+    if report["against_defaults"]:
+        lines += ["", "| against the defaults | Acc@1 | MRR@5 |", "| --- | --- | --- |"]
+        for name, found in report["against_defaults"].items():
+            lines.append(f"| {name} | {_signed(found['acc@1'])} | {_signed(found['mrr@5'])} |")
+    known = {name: found for name, found in report["tokenizers"].items() if found}
+    if known:
+        lines += ["", *_table("BM25 alone, tokens by", known)]
+    lines += [
+        f"\n{name}: not installed." for name, found in report["tokenizers"].items() if found is None
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write(report: Mapping[str, Any], cases: Mapping[str, Sequence[Case]], folder: Path) -> None:
+    """The three files, in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(report, ensure_ascii=False, indent=2)
+    (folder / "entries.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "entries.md").write_text(markdown(report), encoding="utf-8")
+    write_workbook(folder / "entries.xlsx", report, cases)
+
+
+def _table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    heads = " | ".join(name.replace("acc", "Acc").replace("mrr", "MRR") for name in FIGURES)
+    return [
+        f"| {title} | {heads} |",
+        "| --- |" + " --- |" * len(FIGURES),
+        *(
+            f"| {name} | " + " | ".join(f"{found[n]:.3f}" for n in FIGURES) + " |"
+            for name, found in rows.items()
+        ),
+    ]
+
+
+def _signed(found: Mapping[str, float]) -> str:
+    return f"{found['mean']:+.3f} [{found['low']:+.3f}, {found['high']:+.3f}]"
