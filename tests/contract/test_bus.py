@@ -238,6 +238,35 @@ async def test_a_body_that_breaks_its_contract_is_parked_and_the_rest_goes_on(ma
     assert base64.b64decode(letter.body) == b"\xff{"
 
 
+async def test_a_message_stays_where_it_is_while_the_dead_letters_are_full(make) -> None:
+    calls: list[int] = []
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(1)
+        raise RuntimeError
+
+    js = make.client.jetstream()
+    config = (await js.stream_info(stream_name(make.prefix, "dead"))).config
+    await js.update_stream(config.evolve(max_bytes=1))
+    failed = await failed_events(make)
+    service = await make.start(
+        Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle), retry_seconds=0.2
+    )
+    await service.bus.announce(accepted())
+    await until(lambda: len(calls) >= 3, 60, "another delivery")
+    assert await pending(make, "profiler") == 1
+    assert failed.empty()
+    await js.update_stream(config)
+    event = await asyncio.wait_for(failed.get(), 60)
+    (letter,) = await dead_letters(make)
+    assert letter.dead_letter_id == event.dead_letter_id
+
+    async def ended() -> bool:
+        return await pending(make, "profiler") == 0
+
+    await until(ended, 60)
+
+
 async def test_stale_work_is_dropped_without_being_started(make) -> None:
     done: list[str] = []
 
