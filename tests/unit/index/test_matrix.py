@@ -120,3 +120,46 @@ def test_queries_of_one_scan_find_what_each_finds_alone(count: int) -> None:
         assert [h.chunk_id for h in hits] == expected(living, query.vector, query.types)[
             : query.limit
         ]
+
+
+def test_of_many_only_those_that_may_be_near_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEW", 100)
+    scored: list[int] = []
+    picked, scanned = Matrix._picked, Matrix._scanned
+
+    def counted(self: Matrix, rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        scored.append(len(rows))
+        return picked(self, rows, vector)
+
+    def never(self: Matrix, vectors: list[np.ndarray]) -> list[np.ndarray]:
+        assert not vectors
+        return scanned(self, vectors)
+
+    monkeypatch.setattr(Matrix, "_picked", counted)
+    monkeypatch.setattr(Matrix, "_scanned", never)
+    entries = [entry(revn, size, dimension=256) for revn, size in enumerate([500, 900, 1000], 1)]
+    matrix = Matrix(256)
+    for each in entries:
+        for number in (0, 7):
+            query = (each.vectors[number] + 0.2 * entries[0].vectors[0]).astype(np.float32)
+            matrix.put([each] if number == 0 else [])
+            there = entries[: each.revn]
+            near = found(matrix, query, 1, 2, 3, limit=1)
+            assert near == expected(there, query)[:1]
+    assert len(scored) == 6
+    assert max(scored) < 300
+
+
+def test_codes_follow_what_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEW", 4)
+    matrix = Matrix(6)
+    held: dict[int, Entry] = {}
+    for turn in range(120):
+        fresh = entry(turn % 5, 5 + turn % 11, version=turn)
+        matrix.drop([fresh.revn])
+        matrix.put([fresh])
+        held[fresh.revn] = fresh
+        query = fresh.vectors[turn % 5]
+        assert found(matrix, query, *held, limit=1) == expected(list(held.values()), query)[:1]
+    matrix.drop(list(held))
+    assert matrix.nbytes == 0
