@@ -8,7 +8,7 @@ vectors are those that the indexer writes.
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -108,10 +108,12 @@ def queries(count: int, *, seed: int = 13) -> list[str]:
     return asked
 
 
-async def fill(data: Path, have: int, want: int) -> None:
-    """Publish documents until the corpus in the data folder grows from `have` to `want`
-    chunks; no service may be running over it."""
-    settings = Settings(data_dir=data, embedder="seeded", _env_file=None)
+async def fill(data: Path, have: int, want: int, places: Mapping[str, str] | None = None) -> None:
+    """Publish documents until the corpus in the data folder, or in the stores that `places`
+    name as services' settings do, grows from `have` to `want` chunks; no service may be running
+    over local ones."""
+    given = {k.removeprefix("GROUNDWIRE_").lower(): v for k, v in (places or {}).items()}
+    settings = Settings.model_validate({"data_dir": data, "embedder": "seeded", **given})
     stores = Stores(settings, index_writer=True)
     sizes = [(first, min(PER_DOCUMENT, want - first)) for first in range(have, want, PER_DOCUMENT)]
     try:
