@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from libs.runtime.models.tokens import TokenEstimate
+
 if TYPE_CHECKING:
     from tests.support.servers import Servers
 
@@ -25,6 +27,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache root for the packaged embedder, so that one run converts it once."""
     return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def token_estimate(model_cache: Path) -> TokenEstimate:
+    """Estimates of tokens, with a vocabulary that one run loads once."""
+    return TokenEstimate(model_cache)
 
 
 @pytest.fixture(scope="session")

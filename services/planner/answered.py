@@ -1,10 +1,11 @@
 """What both modes are given and give: a query as it is understood, and its answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.contracts.api.search import SearchResponse
 from libs.contracts.events.planner import RunStep
 from libs.contracts.query.analysis import QueryAnalysis
+from libs.contracts.query.plan import RetrievalPlan
 from libs.contracts.trace import Trace
 
 
@@ -20,7 +21,33 @@ class Answered:
 
 @dataclass(frozen=True)
 class Understood:
-    """What a query asks for, None where nothing may act; and how long that took."""
+    """What a query asks for, None where nothing may act; how long that took, and what models
+    cost that took part in it. `made_by` is `rules` or the analysing model's name; a `plan` is
+    a model's."""
 
     analysis: QueryAnalysis | None = None
     milliseconds: float = 0.0
+    plan: RetrievalPlan | None = None
+    tokens: int = 0
+    made_by: str = "rules"
+
+    @property
+    def prompts(self) -> str:
+        """Which prompts of ours models have answered, as a trace names them."""
+        analysed = ["analyze"] if self.made_by != "rules" else []
+        planned = ["plan"] if self.plan is not None and self.plan.made_by == "model" else []
+        return "+".join((*analysed, *planned)) or "none"
+
+    def told(self, done: Answered) -> Answered:
+        """The answer, with the models' part in its trace and as a step of its own."""
+        if self.prompts == "none" and not self.tokens:
+            return done
+        planner = done.trace.planner.model_copy(update={"prompt_profile": self.prompts})
+        step = RunStep(
+            kind="understand",
+            outputs={"made_by": self.made_by, "prompts": self.prompts},
+            latency_ms=round(self.milliseconds, 3),
+            tokens=self.tokens,
+        )
+        trace = done.trace.model_copy(update={"planner": planner})
+        return replace(done, steps=[step, *done.steps], trace=trace)

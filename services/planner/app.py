@@ -26,7 +26,7 @@ def build(service: Service) -> None:
     service.answer(QUERY_FIND, FindQuery, find, workers=IN_HAND)
     service.subscribe(RECORD, partial(on_search_ran, recorder), batch=BATCH)
     service.every(3600.0, lambda: recorder.expire(settings.planner_run_days), "expire runs")
-    service.soon(agentic.warm_up, "load the tokeniser")
+    service.soon(workflow.warm_up, "load what queries are read and counted with")
     service.on_stop(workflow.finish)
     require(service, "catalog", "objects")
 

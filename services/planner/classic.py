@@ -41,7 +41,9 @@ class ClassicMode:
         looked = await self._verified(query, understood.analysis, version, started)
         answer = looked.answer
         retrieved = time.perf_counter()
-        response = self._respond(query, looked, retrieve_ms=1000 * (retrieved - started))
+        response = self._respond(
+            query, looked, understood.tokens, retrieve_ms=1000 * (retrieved - started)
+        )
         trace = classic_trace(
             request,
             response,
@@ -108,7 +110,9 @@ class ClassicMode:
             return answer.model_copy(update={"corpus_version": version})
         return answer
 
-    def _respond(self, query: PlanQuery, looked: Looked, *, retrieve_ms: float) -> SearchResponse:
+    def _respond(
+        self, query: PlanQuery, looked: Looked, tokens: int, *, retrieve_ms: float
+    ) -> SearchResponse:
         request, answer = query.request, looked.answer
         evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
         status = outcome(answer)
@@ -136,7 +140,7 @@ class ClassicMode:
             evidence=evidence,
             budget=Receipt(
                 limit=request.budget.model_dump(),
-                spent={"milliseconds": round(retrieve_ms), "tokens": 0},
+                spent={"milliseconds": round(retrieve_ms), "tokens": tokens},
                 steps=[step],
                 stop_reason=status.stop_reason,
             ),

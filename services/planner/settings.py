@@ -22,6 +22,9 @@ class Settings(Shared):
     planner_analysis: bool = Field(
         default=True, description="let what a query states filter and rank its results"
     )
+    planner_model_seconds: float = Field(
+        default=2.0, gt=0, description="the longest that a query waits for a model to read it"
+    )
     context_resolution_threshold: float = Field(
         default=0.6,
         ge=0,

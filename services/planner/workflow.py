@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from libs.contracts.api.search import (
     PlanQuery,
@@ -22,8 +22,7 @@ from libs.runtime.gate import Gate
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
-from services.planner.analysis.rules import RulesAnalyzer
-from services.planner.answered import Answered, Understood
+from services.planner.answered import Answered
 from services.planner.cache import AnswerCache, answer_cache, cache_key
 from services.planner.classic import ClassicMode
 from services.planner.context import (
@@ -32,9 +31,9 @@ from services.planner.context import (
     unclear_trace,
     understood_in_context,
 )
-from services.planner.local import analyzer
 from services.planner.settings import Settings
 from services.planner.traces import cached_trace
+from services.planner.understanding import Understanding, understanding_of
 
 log = logger("planner")
 
@@ -53,24 +52,21 @@ def workflow_of(
         answer_cache(bus) if settings.planner_cache else None,
         f"1:{settings.embedder}:{threshold:g}",
         agentic,
-        analyzer(settings.planner_taxonomy) if settings.planner_analysis else None,
+        understanding_of(settings),
         threshold,
     )
 
 
 @dataclass
 class Workflow:
-    """Answers queries; `fingerprint` names the settings and models answers depend on.
-
-    Without an `analyzer` a query is searched as it stands.
-    """
+    """Answers queries; `fingerprint` names the settings and models answers depend on."""
 
     bus: Bus
     documents: DocumentStore
     cache: AnswerCache | None
     fingerprint: str
     agentic: AgenticMode | None = None
-    analyzer: RulesAnalyzer | None = None
+    understanding: Understanding = field(default_factory=Understanding)
     context_threshold: float = 0.6
 
     def __post_init__(self) -> None:
@@ -95,7 +91,7 @@ class Workflow:
     async def _answer(self, query: PlanQuery) -> SearchResponse:
         started = time.perf_counter()
         version = await self.documents.corpus_version(query.namespace)
-        understood = self.analyzer.fingerprint if self.analyzer else ""
+        understood = self.understanding.fingerprint
         key = cache_key(query, version, f"{self.fingerprint}:{understood}")
         context = understood_in_context(query, self.context_threshold)
         if context.clarification is not None:
@@ -134,17 +130,12 @@ class Workflow:
         return response
 
     async def _answered(self, query: PlanQuery, version: int, started: float) -> Answered:
-        understood = self._understood(query)
+        understood = await self.understanding.of(query, started)
         if query.request.mode == "classic":
-            return await self._classic.answer(query, understood, version, started)
+            done = await self._classic.answer(query, understood, version, started)
+            return understood.told(done)
         assert self.agentic is not None
-        return await self.agentic.answer(query, understood, version, started)
-
-    def _understood(self, query: PlanQuery) -> Understood:
-        """The query's analysis, where there is one that may act."""
-        began = time.perf_counter()
-        analysis = self.analyzer.acting(query.request.query) if self.analyzer else None
-        return Understood(analysis, 1000 * (time.perf_counter() - began))
+        return understood.told(await self.agentic.answer(query, understood, version, started))
 
     def _record(
         self,
@@ -183,6 +174,13 @@ class Workflow:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
+    async def warm_up(self) -> None:
+        """Load what queries are read and counted with, so that the first does not wait."""
+        if self.agentic is not None:
+            await self.agentic.warm_up()
+        await self.understanding.warm_up()
+
     async def finish(self) -> None:
         """Wait for what was put off the search path."""
         await asyncio.gather(*self._background, return_exceptions=True)
+        await self.understanding.close()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,11 +17,29 @@ _DECODER = json.JSONDecoder()
 
 def instructed(system: str, schema: type[BaseModel]) -> str:
     """The system prompt with the form of the answer; it says JSON, which servers ask for."""
-    shape = json.dumps(schema.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
+    shape = json.dumps(_plain(schema.model_json_schema()), ensure_ascii=False, separators=(",", ":"))
     return (
         f"{system}\n\nAnswer with one JSON object and nothing else: no prose, no code fence. "
         f"It must be valid by this JSON schema:\n{shape}"
     )
+
+
+def _plain(schema: Any, names: bool = False) -> Any:
+    """A JSON schema without what a model need not read: titles, defaults, what a class is for.
+
+    `names` are the keys of an object's properties, which stay whatever they are called.
+    """
+    if isinstance(schema, list):
+        return [_plain(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    left = ("title", "default") if not names else ()
+    about_class = "properties" in schema and not names
+    return {
+        key: _plain(value, names=key in ("properties", "$defs") and not names)
+        for key, value in schema.items()
+        if key not in left and not (about_class and key == "description")
+    }
 
 
 def read_object(text: str, schema: type[T], *, cut: bool) -> T:

@@ -8,7 +8,7 @@ from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.models.chat import Request
 from libs.runtime.models.messages import IMAGE_TOKENS, texts_of
 
-MARGIN = 1.5
+MARGIN = 1.2
 """How much more than the estimate another model's vocabulary is taken to need."""
 _MESSAGE_TOKENS = 8
 

@@ -62,12 +62,16 @@ class Agent:
     version: int
     seen: frozenset[Key] = frozenset()
     analysis: QueryAnalysis | None = None
+    plan: RetrievalPlan | None = None
+    """A plan in place of the rules'."""
 
     def __post_init__(self) -> None:
         request = self.query.request
         self._wanted = min(100, request.top_k + BREADTH + len(self.seen))
         self._chunks: dict[Key, RetrievedChunk] = {}
-        self._out = Gathered(plan(request.query), self.version, bridge=Bridge(request.query))
+        self._out = Gathered(
+            self.plan or plan(request.query), self.version, bridge=Bridge(request.query)
+        )
 
     async def gather(self) -> Gathered:
         """Run the plan. What budget or time ends before is named, never waited for."""
@@ -92,6 +96,8 @@ class Agent:
             out.strategy, out.notes = answer.strategy, answer.notes
             out.relaxed_filters = answer.relaxed_filters
             out.bridge.start(answer.chunks)
+        if named and out.relaxed_filters:
+            begun = await self._named()
         if begun is not None:
             out.bridge.name(begun.named)
         for found in beside:
@@ -110,7 +116,7 @@ class Agent:
             filters=request.filters,
             explain=request.explain,
             milliseconds=self._time(),
-            analysis=self.analysis if step.side is None else self._of_side(),
+            analysis=self.analysis if step.query == request.query else self._of_side(),
         )
         return await self._ask(step.step_id, "search", QUERY_RETRIEVE, body, RetrieveAnswer)
 

@@ -61,7 +61,8 @@ class AgenticMode:
 
         ledger = Ledger(Cost(limit.tokens, CALLS), limit.milliseconds - kept, clock)
         began = clock()
-        agent = Agent(self.bus, query, ledger, version, seen, understood.analysis)
+        spend_understanding(ledger, understood.tokens)
+        agent = Agent(self.bus, query, ledger, version, seen, understood.analysis, understood.plan)
         analysed = clock()
         gathered = await agent.gather()
         retrieved = clock()
@@ -110,6 +111,14 @@ class AgenticMode:
 def agentic_mode(bus: Bus, runs: RunStore, models: Path) -> AgenticMode:
     """The mode with the tokeniser of the packaged embedder, which is kept in `models`."""
     return AgenticMode(bus, runs, TokenCounter(models).count_many)
+
+
+def spend_understanding(ledger: Ledger, tokens: int) -> None:
+    """What models cost before the plan began is spent from the same budget."""
+    cost = Cost(tokens=min(tokens, ledger.left.tokens))
+    held = ledger.reserve("understand", cost, evidence=True) if tokens else None
+    if held is not None:
+        ledger.settle(held, cost)
 
 
 def _recorded(response: SearchResponse, seen: frozenset[Key]) -> list[RunStep]:

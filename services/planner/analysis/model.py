@@ -15,18 +15,15 @@ from services.planner.analysis.rules import READ, THRESHOLD, RulesAnalyzer
 
 log = logger("planner")
 
-MAX_TOKENS = 700
-CALLS = 2
-"""An analysis, and one repair of it."""
+MAX_TOKENS = 400
 
 
 @dataclass(frozen=True)
 class Analysed:
-    """What a query asks for; None where nothing may act. `tokens` were spent on a model."""
+    """What a query asks for; None where nothing may act."""
 
     analysis: QueryAnalysis | None
     milliseconds: float
-    tokens: int = 0
     made_by: str = "rules"
     """`rules`, or the model's name."""
 
@@ -50,25 +47,23 @@ class Analyzer:
         known = self.rules.fingerprint
         return known if self.model is None else f"{known}:{self.model.name}:{VERSION}"
 
-    async def analyse(self, query: str, seconds: float, tokens: int | None = None) -> Analysed:
-        """The analysis, in at most `seconds` and `tokens` beyond what rules need.
+    async def analyse(self, query: str, seconds: float, budget: Budget | None = None) -> Analysed:
+        """The analysis, in at most `seconds` and within `budget` beyond what rules need.
 
         What rules cannot read at all no model is asked about; below `THRESHOLD` nothing acts.
         """
         began = time.perf_counter()
-        analysis, made_by, spent = self.rules.analyze(query), "rules", 0
+        analysis, made_by = self.rules.analyze(query), "rules"
         if self.model is not None and analysis.keywords and len(query) <= READ:
-            budget = Budget(tokens=tokens, calls=CALLS)
             proposed = await self._proposed(query, min(seconds, self.seconds), budget)
-            spent = budget.tokens_spent
             if proposed is not None:
                 analysis = repaired(proposed, query, analysis, self.rules.taxonomy)
                 made_by = self.model.name
         taken = 1000 * (time.perf_counter() - began)
         acting = analysis if analysis.analyzer_confidence >= THRESHOLD else None
-        return Analysed(acting, round(taken, 3), spent, made_by)
+        return Analysed(acting, round(taken, 3), made_by)
 
-    async def _proposed(self, query: str, seconds: float, budget: Budget) -> Proposed | None:
+    async def _proposed(self, query: str, seconds: float, budget: Budget | None) -> Proposed | None:
         assert self.model is not None
         try:
             return await self.model.json(

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -50,11 +49,6 @@ def time() -> FastClock:
     return FastClock()
 
 
-@pytest.fixture(scope="session")
-def estimate(model_cache: Path) -> TokenEstimate:
-    return TokenEstimate(model_cache)
-
-
 class Open:
     """Makes models, and closes them after the test."""
 
@@ -72,9 +66,9 @@ class Open:
 
 @pytest.fixture
 async def opened(
-    server: FakeModels, time: FastClock, estimate: TokenEstimate
+    server: FakeModels, time: FastClock, token_estimate: TokenEstimate
 ) -> AsyncIterator[Open]:
-    found = Open(server, time, estimate)
+    found = Open(server, time, token_estimate)
     yield found
     for model in found.made:
         await model.close()

@@ -16,9 +16,12 @@ from libs.contracts.faults import CallerFault, Code, WorldFault
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import EVIDENCE, AgenticMode
 from services.planner.agentic.rules import plan
+from services.planner.analysis.model import Analyzer
 from services.planner.local import analyzer
+from services.planner.understanding import Understanding
 from services.planner.workflow import Workflow
 
+READS = Understanding(Analyzer(analyzer()))
 QUESTION = "When was the director of Quiet Harbour born?"
 TEXTS = {
     "film": ("Quiet Harbour", "Quiet Harbour is a film; its director is Mira Voss."),
@@ -124,10 +127,12 @@ class Cache:
         self.kept[key] = response
 
 
-def workflow(bus: Bus, cache: Cache | None = None, reads: Any = None) -> Workflow:
+def workflow(bus: Bus, cache: Cache | None = None, reads: Understanding | None = None) -> Workflow:
     mode = AgenticMode(cast(Any, bus), cast(Any, Runs(bus)), count)
     documents = SimpleNamespace(corpus_version=version)
-    return Workflow(cast(Any, bus), cast(Any, documents), cast(Any, cache), "f", mode, reads)
+    return Workflow(
+        cast(Any, bus), cast(Any, documents), cast(Any, cache), "f", mode, reads or Understanding()
+    )
 
 
 def asks(**fields: Any) -> PlanQuery:
@@ -150,8 +155,8 @@ async def test_a_name_in_the_first_evidence_leads_to_the_second() -> None:
 
 async def test_every_step_is_guided_as_the_classic_search_is() -> None:
     bus, query = Bus(), "Which reports of 2022 in PDF name the director of Quiet Harbour?"
-    await workflow(bus, reads=analyzer()).answer(asks(query=query))
-    await workflow(bus, reads=analyzer()).answer(asks(query=query, mode="classic"))
+    await workflow(bus, reads=READS).answer(asks(query=query))
+    await workflow(bus, reads=READS).answer(asks(query=query, mode="classic"))
     guided = [body.analysis for name, body in bus.asked if name in ("retrieve", "probe")]
     assert len(guided) > 3
     assert guided[0].hard_filters.year == 2022
@@ -162,7 +167,7 @@ async def test_a_filter_that_the_search_gave_up_binds_no_further_step() -> None:
     bus = Bus()
     bus.relaxed = ["year"]
     query = "Which reports of 2022 name the director of Quiet Harbour?"
-    response = await workflow(bus, reads=analyzer()).answer(asks(query=query))
+    response = await workflow(bus, reads=READS).answer(asks(query=query))
     assert response.relaxed_filters == ["year"]
     hop = next(b for n, b in bus.asked if n == "probe" and b.mentions)
     assert hop.analysis.hard_filters.empty

@@ -8,7 +8,9 @@ import pytest
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, SearchRequest
 from libs.contracts.faults import Code, WorldFault
+from services.planner.analysis.model import Analyzer
 from services.planner.local import analyzer
+from services.planner.understanding import Understanding
 from services.planner.workflow import Workflow
 
 
@@ -78,7 +80,7 @@ async def test_a_search_without_the_dense_channel_is_partial_and_not_kept() -> N
 async def test_the_trace_tells_how_long_the_query_was_analysed() -> None:
     bus = Bus(found())
     work = workflow(bus)
-    work.analyzer = analyzer()
+    work.understanding = Understanding(Analyzer(analyzer()))
     await work.answer(query(query="pump pressure in 2024"))
     await work.finish()
     assert bus.ran[0].trace["planner"]["stage_latencies_ms"]["query_analysis_ms"] > 0
@@ -134,7 +136,7 @@ async def test_what_a_query_states_goes_with_it_and_what_was_given_up_is_told() 
     bus = Bus(found(relaxed_filters=["year"]))
     planner = workflow(bus)
     await planner.answer(query(query="2023년 산업재해 보고서"))
-    planner.analyzer = analyzer()
+    planner.understanding = Understanding(Analyzer(analyzer()))
     answer = await planner.answer(query(query="2023년 산업재해 보고서"))
     await planner.answer(query(query="!!!"))
     await planner.finish()

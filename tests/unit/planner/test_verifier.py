@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from services.planner.analysis.model import Analyzer
 from services.planner.local import analyse_query, analyzer
+from services.planner.understanding import Understanding
 from services.planner.verifier import joined, missing, needs_of
 from services.planner.workflow import Workflow
 
@@ -93,7 +95,13 @@ async def run(bus: Bus, query: str) -> tuple[Any, dict[str, Any]]:
         return 7
 
     documents = SimpleNamespace(corpus_version=version)
-    work = Workflow(cast(Any, bus), cast(Any, documents), None, "f", analyzer=analyzer())
+    work = Workflow(
+        cast(Any, bus),
+        cast(Any, documents),
+        None,
+        "f",
+        understanding=Understanding(Analyzer(analyzer())),
+    )
     request = SearchRequest(query=query, top_k=4)
     response = await work.answer(PlanQuery(namespace="acme", key_id="k", request=request))
     await work.finish()
