@@ -114,7 +114,7 @@ def configure_tracing(service: str) -> TracerProvider:
     """The tracer provider of this process; spans leave it where `OTEL_EXPORTER_OTLP_*` says.
 
     Without an endpoint spans are ids and nothing else. With one, sampling follows the
-    standard `OTEL_TRACES_SAMPLER`.
+    standard `OTEL_TRACES_SAMPLER`, but errors are always kept (`sampling`).
     """
     wanted = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -126,7 +126,11 @@ def configure_tracing(service: str) -> TracerProvider:
     if wanted:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        from libs.runtime.sampling import ErrorKeeper, RecordingSampler
+
+        provider.sampler = RecordingSampler(provider.sampler)
+        exporting = BatchSpanProcessor(OTLPSpanExporter())
+        provider.add_span_processor(ErrorKeeper(exporting))
     trace.set_tracer_provider(provider)
     return provider
 

@@ -19,7 +19,9 @@ STEPS = {
 WRITES = {"objects.put", "objects.copy", "catalog.chunks.stage", "index.write", "graph.write"}
 
 
-def upload(stack: Stack, name: str, data: bytes, document_id: str) -> tuple[str, str, str]:
+def upload(
+    stack: Stack, name: str, data: bytes, document_id: str, *, sampled: bool = True
+) -> tuple[str, str, str]:
     """Send a file within a trace of the caller's: (job id, trace id, the caller's span id)."""
     trace_id, caller = secrets.token_hex(16), secrets.token_hex(8)
     with stack.client() as client:
@@ -27,7 +29,7 @@ def upload(stack: Stack, name: str, data: bytes, document_id: str) -> tuple[str,
             f"{stack.base}/documents",
             files={"file": (name, data)},
             data={"document_id": document_id},
-            headers={"traceparent": f"00-{trace_id}-{caller}-01"},
+            headers={"traceparent": f"00-{trace_id}-{caller}-{int(sampled):02}"},
         )
     assert answer.status_code == 202, answer.text
     return answer.json()["job_id"], trace_id, caller
@@ -44,7 +46,7 @@ def test_one_job_is_one_trace_over_all_services_and_stores(stack: Stack, servers
     trace = wait_for_trace(
         servers["jaeger"].addresses["query"],
         trace_id,
-        whole(caller, *STEPS, *WRITES, "parser-join process"),
+        whole(caller, *STEPS, *WRITES, "parser-join process", "child parse"),
     )
     assert trace.services() == PIPELINE
     by_id = {span.span_id: span for span in trace.spans}
@@ -54,9 +56,18 @@ def test_one_job_is_one_trace_over_all_services_and_stores(stack: Stack, servers
             assert by_id[span.parent_id].service == span.service
     shards = trace.named("parser process")
     assert len(shards) == 2
+    children = trace.named("child parse")
+    assert {child.parent_id for child in children} == {shard.span_id for shard in shards}
+    assert len({child.tags["process.pid"] for child in children}) == 2
+    assert [child.tags["process.exit.code"] for child in children] == [0, 0]
     ends = [by_id[shard.parent_id] for shard in shards]
     assert [end.name for end in ends] == ["profiler.sharded publish"] * 2
     assert len({end.parent_id for end in ends}) == 1
+
+
+def failed(trace: Trace) -> bool:
+    """Whether a delivery to the indexer has come in that met a fault."""
+    return any(event[0] == "fault" for s in trace.named("indexer process") for event in s.events)
 
 
 def test_a_retry_is_an_event_in_the_same_trace(
@@ -65,12 +76,6 @@ def test_a_retry_is_an_event_in_the_same_trace(
     search_proxy.cut()
     job_id, trace_id, caller = upload(stack, "pump.md", MARKDOWN.encode(), "retried")
     query = servers["jaeger"].addresses["query"]
-
-    def failed(trace: Trace) -> bool:
-        return any(
-            event[0] == "fault" for s in trace.named("indexer process") for event in s.events
-        )
-
     try:
         wait_for_trace(query, trace_id, failed)
     finally:
@@ -88,6 +93,23 @@ def test_a_retry_is_an_event_in_the_same_trace(
             assert span.tags["error"] is True
         else:
             assert faults == []
+
+
+def test_of_a_trace_that_is_not_sampled_the_failed_delivery_is_kept(
+    stack: Stack, servers: Servers, search_proxy: Proxy
+) -> None:
+    search_proxy.cut()
+    job_id, trace_id, _ = upload(stack, "pump.md", MARKDOWN.encode(), "unsampled", sampled=False)
+    query = servers["jaeger"].addresses["query"]
+    try:
+        trace = wait_for_trace(query, trace_id, failed)
+    finally:
+        search_proxy.restore()
+    assert stack.wait(job_id, 120)["state"] == "published"
+    assert trace.services() == {"indexer"}
+    tries = {span.span_id for span in trace.named("indexer process")}
+    below = {span.name for span in trace.spans if span.parent_id in tries}
+    assert {"catalog.jobs.standing", "objects.get"} <= below
 
 
 def test_one_query_is_one_trace_across_services_and_stores(stack: Stack, servers: Servers) -> None:

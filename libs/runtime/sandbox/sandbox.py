@@ -7,11 +7,13 @@ import shutil
 import signal
 import stat
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from opentelemetry.trace import Span
 
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.sandbox.limits import MB, Limits
@@ -21,6 +23,7 @@ from libs.runtime.sandbox.usage import usage_of
 from libs.runtime.sandbox.verdict import End, Killed, verdict
 from libs.runtime.sandbox.zygote import Config
 from libs.runtime.telemetry import logger
+from libs.runtime.tracing import record_error, tracer
 from libs.runtime.work import Work
 
 POLL_SECONDS = 0.1
@@ -144,12 +147,16 @@ class Sandbox:
         server = self._server
         run = server.submit(function, folder, limits, preloaded=preloaded)
         try:
-            await self._started(run, work)
-            killed = await self._watch(run, folder, work, limits)
-            status = await self._status(run)
-            end = End(status, killed, await asyncio.to_thread(_read_answer, folder))
-            _log_end(function, work, end, folder)
-            return verdict(end, limits)
+            with _child_span(function) as span:
+                await self._started(run, work)
+                if run.started.done():
+                    span.set_attribute("process.pid", run.started.result())
+                killed = await self._watch(run, folder, work, limits)
+                status = await self._status(run)
+                span.set_attribute("process.exit.code", status)
+                end = End(status, killed, await asyncio.to_thread(_read_answer, folder))
+                _log_end(function, work, end, folder)
+                return verdict(end, limits)
         finally:
             if not run.ended.done():
                 server.kill(run)
@@ -204,6 +211,23 @@ class Sandbox:
                 assert self._server is not None
                 self._server.kill(run)
                 return killed
+
+
+@contextmanager
+def _child_span(function: str) -> Iterator[Span]:
+    """The life of a child, which has no network to tell of it by itself."""
+    name = function.rpartition(":")[2]
+    with tracer().start_as_current_span(
+        f"child {name}",
+        attributes={"code.function.name": function.replace(":", ".")},
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+        try:
+            yield span
+        except Exception as error:
+            record_error(span, error)
+            raise
 
 
 def _write_job(folder: Path, arguments: dict[str, Any]) -> None:
