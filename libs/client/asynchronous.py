@@ -13,7 +13,13 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
-from libs.client.parts_async import AsyncEntries, AsyncFetching, AsyncOperating, AsyncReading
+from libs.client.parts_async import (
+    AsyncAdministering,
+    AsyncEntries,
+    AsyncFetching,
+    AsyncOperating,
+    AsyncReading,
+)
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
 from libs.client.upload import OnBytes, Upload
@@ -23,22 +29,19 @@ from libs.contracts.api.documents import (
     DocumentView,
     ErasureReceipt,
     JobView,
-    KeyView,
     Page,
     RevisionView,
-    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
 from libs.contracts.artefacts import DocNav
-from libs.contracts.events import DeadLetter
 from libs.contracts.trace import Trace
 from libs.contracts.trace.redaction import Redaction
 
 T = TypeVar("T")
 
 
-class AsyncClient(AsyncReading, AsyncFetching, AsyncOperating, AsyncEntries):
+class AsyncClient(AsyncReading, AsyncFetching, AsyncOperating, AsyncAdministering, AsyncEntries):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises
@@ -207,56 +210,6 @@ class AsyncClient(AsyncReading, AsyncFetching, AsyncOperating, AsyncEntries):
     async def verify(self, request: VerifyRequest) -> VerifyAnswer:
         """Whether a citation still says what it said."""
         return await self._send(calls.verify(self.namespace, request))
-
-    async def dead_letters(
-        self, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[DeadLetter]:
-        """What ran out of deliveries."""
-        return await self._send(calls.dead_letters(cursor=cursor, limit=limit))
-
-    async def dead_letter(self, letter_id: str) -> DeadLetter:
-        """One dead letter, whole."""
-        return await self._send(calls.dead_letter(letter_id))
-
-    async def replay(self, letter_id: str) -> None:
-        """Send a dead letter again, as a new message."""
-        await self._send(calls.replay(letter_id))
-
-    async def discard(self, letter_id: str) -> None:
-        """Drop a dead letter for good."""
-        await self._send(calls.discard(letter_id))
-
-    async def keys(
-        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[KeyView]:
-        """Keys of a namespace, or all. For the role admin."""
-        return await self._send(calls.keys(namespace, cursor=cursor, limit=limit))
-
-    async def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
-        """A new key; its `secret` is told only here. For the role admin."""
-        return await self._send(calls.create_key(namespace, role, label))
-
-    async def rotate_key(self, key_id: str) -> KeyView:
-        """A new secret for a key. For the role admin."""
-        return await self._send(calls.rotate_key(key_id))
-
-    async def revoke_key(self, key_id: str) -> None:
-        """End a key at once. For the role admin."""
-        await self._send(calls.revoke_key(key_id))
-
-    async def namespaces(self, *, cursor: str | None = None, limit: int | None = None) -> Page[str]:
-        """All namespaces. For the role admin."""
-        return await self._send(calls.namespaces(cursor=cursor, limit=limit))
-
-    async def usage(
-        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[Usage]:
-        """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
-        return await self._send(calls.usage(namespace, cursor=cursor, limit=limit))
-
-    async def create_namespace(self, namespace: str) -> None:
-        """A new namespace. For the role admin."""
-        await self._send(calls.create_namespace(namespace))
 
     async def _states(self, job_id: str, watch: JobWatch) -> AsyncGenerator[JobView, None]:
         """States out of the job's event stream, until it ends, breaks or lasts too long."""

@@ -19,10 +19,8 @@ from libs.contracts.api.documents import (
     DocumentView,
     ErasureReceipt,
     JobView,
-    KeyView,
     Page,
     RevisionView,
-    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.problem import Problem
@@ -33,7 +31,6 @@ from libs.contracts.api.search import (
     VerifyRequest,
 )
 from libs.contracts.artefacts import DocNav
-from libs.contracts.events import DeadLetter
 from libs.contracts.faults import Code, Who
 from libs.contracts.trace import Trace
 from libs.contracts.trace.redaction import Redaction
@@ -61,8 +58,8 @@ def as_model(model: type[M]) -> Callable[[httpx.Response], M]:
     return lambda response: model.model_validate_json(response.content)
 
 
-def _nothing(_response: httpx.Response) -> None:
-    return None
+def nothing(_response: httpx.Response) -> None:
+    """Read nothing of an answer."""
 
 
 def given(**params: Any) -> dict[str, Any]:
@@ -207,68 +204,3 @@ def verify(namespace: str, request: VerifyRequest) -> Call[VerifyAnswer]:
     """Whether a citation still says what it said."""
     body = request.model_dump(mode="json", exclude_none=True)
     return Call("POST", space(namespace, "verify"), as_model(VerifyAnswer), json=body)
-
-
-def dead_letters(*, cursor: str | None, limit: int | None) -> Call[Page[DeadLetter]]:
-    """What ran out of deliveries."""
-    params = given(cursor=cursor, limit=limit)
-    return Call("GET", "/v1/dead-letters", as_model(Page[DeadLetter]), params)
-
-
-def _letter(letter_id: str, *rest: str) -> str:
-    return "/".join(("/v1/dead-letters", quote(letter_id, safe=""), *rest))
-
-
-def dead_letter(letter_id: str) -> Call[DeadLetter]:
-    """One dead letter, whole."""
-    return Call("GET", _letter(letter_id), as_model(DeadLetter))
-
-
-def replay(letter_id: str) -> Call[None]:
-    """Send a dead letter again, as a new message."""
-    return Call("POST", _letter(letter_id, "replay"), _nothing, repeatable=False)
-
-
-def discard(letter_id: str) -> Call[None]:
-    """Drop a dead letter for good."""
-    return Call("DELETE", _letter(letter_id), _nothing)
-
-
-def keys(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[KeyView]]:
-    """Keys; a namespace's, or all."""
-    params = given(namespace=namespace, cursor=cursor, limit=limit)
-    return Call("GET", "/v1/keys", as_model(Page[KeyView]), params)
-
-
-def create_key(namespace: str, role: str, label: str) -> Call[KeyView]:
-    """A new key; its secret is in this answer only."""
-    body = {"namespace": namespace, "role": role, "label": label}
-    return Call("POST", "/v1/keys", as_model(KeyView), json=body, repeatable=False)
-
-
-def rotate_key(key_id: str) -> Call[KeyView]:
-    """A new secret for a key."""
-    path = f"/v1/keys/{quote(key_id, safe='')}/rotate"
-    return Call("POST", path, as_model(KeyView), repeatable=False)
-
-
-def revoke_key(key_id: str) -> Call[None]:
-    """End a key at once."""
-    return Call("DELETE", f"/v1/keys/{quote(key_id, safe='')}", _nothing)
-
-
-def namespaces(*, cursor: str | None, limit: int | None) -> Call[Page[str]]:
-    """All namespaces, by name."""
-    params = given(cursor=cursor, limit=limit)
-    return Call("GET", "/v1/namespaces", as_model(Page[str]), params)
-
-
-def usage(namespace: str | None, *, cursor: str | None, limit: int | None) -> Call[Page[Usage]]:
-    """What a namespace holds, or each of them."""
-    params = given(namespace=namespace, cursor=cursor, limit=limit)
-    return Call("GET", "/v1/usage", as_model(Page[Usage]), params)
-
-
-def create_namespace(namespace: str) -> Call[None]:
-    """A new namespace."""
-    return Call("POST", "/v1/namespaces", _nothing, json={"namespace": namespace})

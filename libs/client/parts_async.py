@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from libs.client import entries, fetching, operating, reading
+from libs.client import administering, entries, fetching, operating, reading
 from libs.client.calls import Call
 from libs.client.connection import Connection
 from libs.client.operating import Kind
-from libs.contracts.api.documents import Accepted, Pauses
+from libs.contracts.api.audit import AuditEntry
+from libs.contracts.api.documents import Accepted, KeyView, Page, Pauses, Usage
 from libs.contracts.api.ingest import IngestOptions
+from libs.contracts.api.letters import LetterView
 from libs.contracts.api.reading import GrepAnswer, GrepRequest, SectionView
 from libs.contracts.artefacts.manifest import Manifest
 from libs.contracts.entries import CollectionSettings, RecordRules
@@ -128,6 +130,87 @@ class AsyncOperating(AsyncPart):
     async def set_paused(self, kind: Kind, name: str, paused: bool) -> Pauses:
         """Pause a stage or a namespace, or let it go on. For the role admin."""
         return await self._send(operating.set_paused(kind, name, paused))
+
+
+class AsyncAdministering(AsyncPart):
+    """Calls about dead letters and the audit log, for operators; about keys, namespaces and
+    usage, for the role admin."""
+
+    async def dead_letters(
+        self,
+        *,
+        stage: str | None = None,
+        code: str | None = None,
+        document_id: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[LetterView]:
+        """What ran out of deliveries, oldest first."""
+        return await self._send(
+            administering.dead_letters(
+                stage=stage, code=code, document_id=document_id, cursor=cursor, limit=limit
+            )
+        )
+
+    async def dead_letter(self, letter_id: str) -> LetterView:
+        """One dead letter, whole."""
+        return await self._send(administering.dead_letter(letter_id))
+
+    async def replay(self, letter_id: str) -> None:
+        """Send a dead letter again, as a new message."""
+        await self._send(administering.replay(letter_id))
+
+    async def discard(self, letter_id: str, reason: str | None = None) -> None:
+        """Drop a dead letter for good; the reason stands in the audit log."""
+        await self._send(administering.discard(letter_id, reason))
+
+    async def audit(
+        self,
+        *,
+        namespace: str | None = None,
+        action: str | None = None,
+        target: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[AuditEntry]:
+        """Who did what, newest first."""
+        return await self._send(
+            administering.audit(
+                namespace=namespace, action=action, target=target, cursor=cursor, limit=limit
+            )
+        )
+
+    async def keys(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[KeyView]:
+        """Keys of a namespace, or all."""
+        return await self._send(administering.keys(namespace, cursor=cursor, limit=limit))
+
+    async def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
+        """A new key; its `secret` is told only here."""
+        return await self._send(administering.create_key(namespace, role, label))
+
+    async def rotate_key(self, key_id: str, overlap_seconds: int = 0) -> KeyView:
+        """A key in the place of another, which ends at once or stays good for a while."""
+        return await self._send(administering.rotate_key(key_id, overlap_seconds))
+
+    async def revoke_key(self, key_id: str) -> None:
+        """End a key at once."""
+        await self._send(administering.revoke_key(key_id))
+
+    async def namespaces(self, *, cursor: str | None = None, limit: int | None = None) -> Page[str]:
+        """All namespaces."""
+        return await self._send(administering.namespaces(cursor=cursor, limit=limit))
+
+    async def create_namespace(self, namespace: str) -> None:
+        """A new namespace."""
+        await self._send(administering.create_namespace(namespace))
+
+    async def usage(
+        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[Usage]:
+        """Documents, chunks, keys and jobs of a namespace, or of each."""
+        return await self._send(administering.usage(namespace, cursor=cursor, limit=limit))
 
 
 class AsyncEntries(AsyncPart):

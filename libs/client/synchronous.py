@@ -13,7 +13,13 @@ from libs.client import calls
 from libs.client.calls import Call, error_of
 from libs.client.connection import find_connection
 from libs.client.errors import WaitTimeout
-from libs.client.parts_sync import Entries, Fetching, Operating, Reading
+from libs.client.parts_sync import (
+    Administering,
+    Entries,
+    Fetching,
+    Operating,
+    Reading,
+)
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
 from libs.client.upload import OnBytes, Upload
@@ -23,22 +29,19 @@ from libs.contracts.api.documents import (
     DocumentView,
     ErasureReceipt,
     JobView,
-    KeyView,
     Page,
     RevisionView,
-    Usage,
 )
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
 from libs.contracts.api.search import SearchRequest, SearchResponse, VerifyAnswer, VerifyRequest
 from libs.contracts.artefacts import DocNav
-from libs.contracts.events import DeadLetter
 from libs.contracts.trace import Trace
 from libs.contracts.trace.redaction import Redaction
 
 T = TypeVar("T")
 
 
-class Client(Reading, Fetching, Operating, Entries):
+class Client(Reading, Fetching, Operating, Administering, Entries):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises
@@ -205,56 +208,6 @@ class Client(Reading, Fetching, Operating, Entries):
     def verify(self, request: VerifyRequest) -> VerifyAnswer:
         """Whether a citation still says what it said."""
         return self._send(calls.verify(self.namespace, request))
-
-    def dead_letters(
-        self, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[DeadLetter]:
-        """What ran out of deliveries."""
-        return self._send(calls.dead_letters(cursor=cursor, limit=limit))
-
-    def dead_letter(self, letter_id: str) -> DeadLetter:
-        """One dead letter, whole."""
-        return self._send(calls.dead_letter(letter_id))
-
-    def replay(self, letter_id: str) -> None:
-        """Send a dead letter again, as a new message."""
-        self._send(calls.replay(letter_id))
-
-    def discard(self, letter_id: str) -> None:
-        """Drop a dead letter for good."""
-        self._send(calls.discard(letter_id))
-
-    def keys(
-        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[KeyView]:
-        """Keys of a namespace, or all. For the role admin."""
-        return self._send(calls.keys(namespace, cursor=cursor, limit=limit))
-
-    def create_key(self, namespace: str, role: str, label: str = "") -> KeyView:
-        """A new key; its `secret` is told only here. For the role admin."""
-        return self._send(calls.create_key(namespace, role, label))
-
-    def rotate_key(self, key_id: str) -> KeyView:
-        """A new secret for a key. For the role admin."""
-        return self._send(calls.rotate_key(key_id))
-
-    def revoke_key(self, key_id: str) -> None:
-        """End a key at once. For the role admin."""
-        self._send(calls.revoke_key(key_id))
-
-    def namespaces(self, *, cursor: str | None = None, limit: int | None = None) -> Page[str]:
-        """All namespaces. For the role admin."""
-        return self._send(calls.namespaces(cursor=cursor, limit=limit))
-
-    def usage(
-        self, namespace: str | None = None, *, cursor: str | None = None, limit: int | None = None
-    ) -> Page[Usage]:
-        """Documents, chunks, keys and jobs of a namespace, or of each. For the role admin."""
-        return self._send(calls.usage(namespace, cursor=cursor, limit=limit))
-
-    def create_namespace(self, namespace: str) -> None:
-        """A new namespace. For the role admin."""
-        self._send(calls.create_namespace(namespace))
 
     def _states(self, job_id: str, watch: JobWatch) -> Generator[JobView, None]:
         """States out of the job's event stream, until it ends, breaks or lasts too long."""

@@ -1,4 +1,4 @@
-"""`groundwire keys …`, `groundwire namespaces …` and `groundwire usage`, for the role admin."""
+"""`groundwire keys …`, `namespaces …` and `usage`, for the role admin; `audit`, for operators."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +40,7 @@ def list_keys(
             "role": lambda key: key.role,
             "label": lambda key: key.label,
             "made": lambda key: f"{key.created_at:%Y-%m-%d %H:%M}",
-            "revoked": lambda key: f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else "",
+            "ends": lambda key: f"{key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else "",
         },
         as_json=as_json,
         nothing="there are no keys",
@@ -61,10 +61,17 @@ def create(
 
 
 @keys.command()
-def rotate(context: typer.Context, key: KeyArgument, as_json: JsonOption = False) -> None:
-    """A new secret for a key; shown only now."""
+def rotate(
+    context: typer.Context,
+    key: KeyArgument,
+    overlap: Annotated[
+        int, typer.Option(min=0, help="seconds for which the old one stays good")
+    ] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """A key in the place of another, whose secret is shown only now; the old one ends."""
     with client(context) as groundwire:
-        _tell(groundwire.rotate_key(key), as_json)
+        _tell(groundwire.rotate_key(key, overlap), as_json)
 
 
 def _tell(made: "KeyView", as_json: bool) -> None:
@@ -130,8 +137,42 @@ def usage(
     )
 
 
+def audit(
+    context: typer.Context,
+    namespace: Annotated[str | None, typer.Option(help="only of this namespace")] = None,
+    action: Annotated[str | None, typer.Option(help="only this, as key.revoke")] = None,
+    target: Annotated[str | None, typer.Option(help="only about this id")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="at most so many")] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """Who deleted, rolled back, replayed, discarded, paused or changed keys; newest first."""
+    with client(context) as groundwire:
+        found = every(
+            lambda cursor, size: groundwire.audit(
+                namespace=namespace, action=action, target=target, cursor=cursor, limit=size
+            ),
+            limit,
+        )
+    print_listing(
+        found,
+        {
+            "at": lambda entry: f"{entry.at:%Y-%m-%d %H:%M:%S}",
+            "key": lambda entry: entry.key_id,
+            "role": lambda entry: entry.role,
+            "namespace": lambda entry: entry.namespace or "-",
+            "action": lambda entry: entry.action,
+            "target": lambda entry: entry.target,
+            "detail": lambda entry: ", ".join(f"{k} {v}" for k, v in entry.detail.items()),
+            "reason": lambda entry: entry.reason or "",
+        },
+        as_json=as_json,
+        nothing="there are no entries",
+    )
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.add_typer(keys, name="keys", rich_help_panel=OPERATING)
     app.add_typer(namespaces, name="namespaces", rich_help_panel=OPERATING)
     app.command(rich_help_panel=OPERATING)(usage)
+    app.command(rich_help_panel=OPERATING)(audit)

@@ -275,7 +275,8 @@ def test_jobs_are_listed_shown_and_cancelled(gateway: FakeGateway) -> None:
 
 def test_dead_letters_are_listed_shown_replayed_and_discarded(gateway: FakeGateway) -> None:
     letter = {
-        "dead_letter_id": "dl-1", "namespace": "default", "document_id": "d", "job_id": "job-1",
+        "dead_letter_id": "dl-1", "age_seconds": 93_784.5, "message": {"a": 1},
+        "namespace": "default", "document_id": "d", "job_id": "job-1",
         "stage": "parser", "consumer": "parser", "code": "internal", "detail": "boom",
         "attempt": 1, "deliveries": 3, "trace_id": None, "subject": "s", "headers": {},
         "body": "e30=", "parked_at": MOMENT,
@@ -284,10 +285,45 @@ def test_dead_letters_are_listed_shown_replayed_and_discarded(gateway: FakeGatew
     gateway.on("GET", "/v1/dead-letters/dl-1", (200, letter))
     gateway.on("POST", "/v1/dead-letters/dl-1/replay", (202, b""))
     gateway.on("DELETE", "/v1/dead-letters/dl-1", (204, b""))
-    assert "dl-1\tparser\tinternal" in run("dead-letters", "list").stdout
-    assert json.loads(run("dead-letters", "show", "dl-1").stdout)["body"] == "e30="
+    listed = run("dead-letters", "list", "--code", "internal", "--stage", "parser")
+    assert "dl-1\tparser\tinternal\t1d 2h\td\tjob-1" in listed.stdout
+    assert "code=internal" in gateway.seen[-1].path
+    assert "stage=parser" in gateway.seen[-1].path
+    assert json.loads(run("dead-letters", "show", "dl-1").stdout)["message"] == {"a": 1}
     assert run("dead-letters", "replay", "dl-1").exit_code == 0
-    assert run("dead-letters", "discard", "dl-1").exit_code == 0
+    assert run("dead-letters", "discard", "dl-1").exit_code == 2
+    assert run("dead-letters", "discard", "dl-1", "--reason", "lost").exit_code == 0
+    assert gateway.seen[-1].path == "/v1/dead-letters/dl-1?reason=lost"
+
+
+def test_many_dead_letters_are_replayed_and_what_is_refused_stops_none(
+    gateway: FakeGateway,
+) -> None:
+    letter = {
+        "namespace": "default", "document_id": "d", "job_id": "job-1",
+        "stage": "parser", "consumer": "parser", "code": "timeout", "detail": "slow",
+        "attempt": 1, "deliveries": 3, "trace_id": None, "subject": "s", "headers": {},
+        "body": "e30=", "parked_at": MOMENT,
+    }  # fmt: skip
+    first, second = ({"dead_letter_id": f"dl-{n}", **letter} for n in (1, 2))
+    gateway.on("GET", "/v1/dead-letters", (200, {"items": [first], "next_cursor": "7"}),
+               (200, {"items": [second]}))  # fmt: skip
+    refusal = problem(409, "conflict", "the job is cancelled")
+    gateway.on("POST", "/v1/dead-letters/dl-1/replay", (409, refusal))
+    gateway.on("POST", "/v1/dead-letters/dl-2/replay", (204, b""))
+    result = run("dead-letters", "replay", "--code", "timeout")
+    assert result.exit_code == 1
+    assert result.stdout == "dl-2: sent again\n"
+    assert result.stderr.startswith("dl-1: conflict")
+    for unclear in ((), ("dl-1", "--all")):
+        assert run("dead-letters", "replay", *unclear).exit_code == 2
+
+
+def test_a_key_takes_over_while_the_old_one_is_good(gateway: FakeGateway) -> None:
+    key = {"key_id": "key-2", "namespace": "acme", "role": "writer", "created_at": MOMENT}
+    gateway.on("POST", "/v1/keys/key-1/rotate", (201, {**key, "secret": "gw_new"}))
+    assert run("keys", "rotate", "key-1", "--overlap", "3600").stdout == "key-2\tgw_new\n"
+    assert gateway.seen[-1].path == "/v1/keys/key-1/rotate?overlap_seconds=3600"
 
 
 def test_stages_and_namespaces_are_paused_and_go_on(gateway: FakeGateway) -> None:

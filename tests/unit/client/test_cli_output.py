@@ -45,6 +45,7 @@ LISTINGS = {
     ("keys", "list"): ("/v1/keys", "key\tnamespace"),
     ("namespaces", "list"): ("/v1/namespaces", "namespace"),
     ("usage",): ("/v1/usage", "namespace\tdocuments"),
+    ("audit",): ("/v1/audit", "at\tkey"),
 }
 
 
@@ -70,11 +71,15 @@ def items(path: str) -> list[Any]:
     if path == "/v1/keys":
         one = {"namespace": "acme", "role": "reader", "created_at": MOMENT}
         return [{"key_id": name, **one} for name in ("key-1", "key-2")]
+    if path == "/v1/audit":
+        one = {"at": MOMENT, "key_id": "key-1", "role": "admin", "namespace": None,
+               "action": "stage.pause", "target": "parser"}  # fmt: skip
+        return [{"audit_id": name, **one} for name in ("audit-2", "audit-1")]
     raise AssertionError(path)
 
 
 @pytest.mark.parametrize(
-    "command", [c for c in LISTINGS if c[0] in {"jobs", "namespaces", "usage", "keys"}]
+    "command", [c for c in LISTINGS if c[0] in {"jobs", "namespaces", "usage", "keys", "audit"}]
 )
 def test_a_listing_has_a_header_and_one_json_line_an_item(
     gateway: FakeGateway, command: tuple[str, ...]
@@ -106,7 +111,7 @@ def leaves(group: typer.core.TyperGroup, *path: str) -> Iterator[tuple[tuple[str
 def test_every_command_that_asks_the_service_can_answer_in_json() -> None:
     already = {("dead-letters", "show")}
     asked = {"ingest", "search", "verify", "documents", "outline", "jobs", "dead-letters",
-             "keys", "namespaces", "usage"}  # fmt: skip
+             "keys", "namespaces", "usage", "audit"}  # fmt: skip
     group = typer.main.get_command(build())
     assert isinstance(group, typer.core.TyperGroup)
     missing = [
