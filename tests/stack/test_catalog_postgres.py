@@ -4,11 +4,13 @@ import asyncio
 import itertools
 import traceback
 from collections.abc import AsyncIterator
+from typing import Any
 
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from psycopg.rows import dict_row
 from sqlalchemy import Connection, exc, func, insert, inspect, select, update
 
 from libs.contracts.events.base import now
@@ -18,6 +20,7 @@ from libs.runtime.catalog.sql.graph_schema import graph_node
 from libs.runtime.catalog.sql.postgres import postgres_engine
 from libs.runtime.catalog.sql.schema import namespace
 from libs.runtime.catalog.sql.upgrade import downgrade
+from libs.runtime.graph.port import GraphNode
 from libs.runtime.graph.sql import CatalogGraph
 from tests.contract.suites.catalog_audit import AuditStoreSuite
 from tests.contract.suites.catalog_chunks import ChunkStoreSuite
@@ -32,7 +35,7 @@ from tests.contract.suites.catalog_races import CatalogRaceSuite
 from tests.contract.suites.catalog_runs import RunStoreSuite
 from tests.contract.suites.graph import GraphStoreSuite
 from tests.contract.suites.sql_catalogs import TwoCatalogs
-from tests.support.catalogs import NS, ready
+from tests.support.catalogs import NS, chunks, flipped, ready, running, tree
 from tests.support.postgres import empty_database, migrated_template, url_of
 from tests.support.servers import Servers, servers_in_a_folder
 
@@ -190,6 +193,17 @@ class TestDatabase(Postgres):
             await catalog.close()
 
 
+def contents(url: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of every table, but for the version of the schema."""
+    with psycopg.connect(url, row_factory=dict_row) as connection:
+        listed = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        names = sorted({row["tablename"] for row in listed} - {"alembic_version"})
+        return {
+            name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall()
+            for name in names
+        }
+
+
 class TestMigrations:
     async def test_they_make_exactly_the_tables(self, servers: Servers) -> None:
         with empty_database(servers["postgres"]) as url:
@@ -219,6 +233,38 @@ class TestMigrations:
             assert inspect(engine).get_table_names() == ["alembic_version"]
             engine.dispose()
             await upgrade(url)
+
+    async def test_a_step_down_and_up_again_loses_only_what_is_of_that_step(
+        self, servers: Servers
+    ) -> None:
+        with empty_database(servers["postgres"]) as url:
+            await upgrade(url)
+            catalog, graph = open_catalog(url), CatalogGraph(open_catalog(url))
+            first = await running(catalog, "doc", source="first")
+            await catalog.chunks.stage(1, chunks("one", "two"), tree("Part"))
+            assert await flipped(catalog, first) == "flipped"
+            job = await ready(catalog, "doc", source="second")
+            await graph.write(NS, GraphNode(1, "doc", frozenset({"one", "two"})), [])
+            assert await catalog.keys.pause(NS, True)
+            before = contents(url)
+            steps = ["0003", "0002", "0001"]
+            for version in steps:
+                await downgrade(url, version)
+                below = contents(url)
+                for table, rows in below.items():
+                    for row, kept in zip(rows, before[table], strict=True):
+                        assert row.items() <= kept.items(), (version, table)
+                await upgrade(url)
+                assert {name: len(rows) for name, rows in contents(url).items()} == {
+                    name: len(below.get(name, [])) for name in before
+                }
+                assert (await catalog.jobs.get(NS, job.job_id)) == job
+                assert (NS in await catalog.keys.paused()) == (version == "0003")
+            assert await catalog.keys.pause(NS, True)
+            await graph.write(NS, GraphNode(1, "doc", frozenset({"one", "two"})), [])
+            assert contents(url).keys() == before.keys()
+            await graph.close()
+            await catalog.close()
 
     async def test_they_may_race(self, servers: Servers) -> None:
         with empty_database(servers["postgres"]) as url:
