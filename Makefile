@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 # tests that wait for servers and processes more than they compute: they run beside the others
 WAITING := $(addprefix tests/unit/,deploy local parser sandbox)
 
-.PHONY: help install run stack test-stack test-chaos test test-slow bench check fix docs clean
+.PHONY: audit help install run stack test-stack test-chaos test test-slow bench check fix docs clean
 .PHONY: check-k8s check-k8s-server images
 
 ##@ Use
@@ -57,6 +57,9 @@ check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes 
 	$(BIN)/lint-imports
 	$(BIN)/python -m deploy.local.house
 	$(BIN)/python -m deploy.local.generate --check
+
+audit: $(STAMP) ## known holes of the pinned packages; asks the package index
+	@$(BIN)/uvx pip-audit@2.10.1 --requirement constraints.txt --no-deps --disable-pip
 
 fix: $(STAMP) ## repair what a tool can repair, and write generated files anew
 	$(BIN)/ruff check --fix .
