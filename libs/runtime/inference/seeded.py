@@ -16,7 +16,8 @@ lies in 75 of its 384 directions, of these in 80 (9,300 passages)."""
 
 
 class SeededEmbedder:
-    """Unit vectors drawn from a generator seeded by the text: equal text, equal vector.
+    """Unit vectors drawn from a generator seeded by the text: equal text, equal vector but for
+    the last bits.
 
     There is no meaning in them; search by them is a load, not an answer. They lie as real
     ones do, in a cone, and spread over some directions more than over others.
@@ -43,7 +44,7 @@ def _vectors(texts: list[str]) -> Vectors:
         return np.zeros((0, DIMENSION), np.float32)
     directions, axis = _shape()
     drawn = np.stack([_drawn(text) for text in texts])
-    vectors = axis + np.einsum("ij,jk->ik", drawn, directions)
+    vectors = axis + drawn @ directions
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
