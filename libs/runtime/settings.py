@@ -7,6 +7,8 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from libs.contracts.tokens import Namespace
+from libs.runtime.models.settings import Endpoint, endpoint
+from libs.runtime.models.use import ModelUse
 from libs.runtime.objects.s3_place import S3Keys
 
 
@@ -76,7 +78,17 @@ class Settings(BaseSettings):
         default=None, description="catalog:, or neo4j://<user>@<host>:<port>/<database>"
     )
     graph_password: SecretStr | None = Field(default=None, description="the Neo4j user's password")
-    embedder: str = Field(default="e5", description="e5, or none for lexical search alone")
+    embedder: str = Field(
+        default="e5",
+        description="e5, use, sentence-transformers, openai, or none for lexical search alone",
+    )
+    embedder_folder: Path | None = Field(
+        default=None, description="model folder of the embedder sentence-transformers"
+    )
+    embedder_dimension: int = Field(
+        default=0, ge=0, le=16_384, description="length of the vectors of the embedder openai"
+    )
+    model_embed: Endpoint = endpoint(ModelUse.EMBED)
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
     shutdown_seconds: float = Field(
         default=2.0, gt=0, description="how long a service may finish what it has begun"

@@ -76,7 +76,7 @@ class Stores:
         """The embedder, or None where dense search is off."""
         from libs.runtime.inference.factory import open_embedder
 
-        embedder = open_embedder(self._settings.embedder, self._settings.data_dir)
+        embedder = open_embedder(self._settings)
         return None if embedder is None else watched(embedder, "embedder")
 
     async def close(self) -> None:

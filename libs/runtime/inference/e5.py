@@ -22,7 +22,7 @@ NICE = 10
 """The priority of threads that embed passages, as `nice` counts it."""
 
 
-def _yield_to_others() -> None:
+def yield_to_others() -> None:
     """Lower the priority of this thread alone, where the system has such."""
     with suppress(OSError):
         nice = max(NICE, os.getpriority(os.PRIO_PROCESS, 0))
@@ -41,7 +41,7 @@ class E5Embedder:
 
     def __init__(self, cache_root: Path, threads: int = 2) -> None:
         self._cache_root = cache_root
-        self._passages = ThreadPoolExecutor(threads, "e5-passage", _yield_to_others)
+        self._passages = ThreadPoolExecutor(threads, "e5-passage", yield_to_others)
         self._queries = ThreadPoolExecutor(1, thread_name_prefix="e5-query")
         self._lock = threading.Lock()
         self._session: E5Session | None = None

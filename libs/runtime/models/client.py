@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from libs.runtime.models.budget import Budget
-from libs.runtime.models.calls import Caller, Clock, real_clock
+from libs.runtime.models.calls import Caller
 from libs.runtime.models.chat import Chat, Request
 from libs.runtime.models.connection import Connection
 from libs.runtime.models.failure import ModelFailed, Reason
@@ -16,6 +16,7 @@ from libs.runtime.models.messages import corrected, key_of, request_of
 from libs.runtime.models.port import SECONDS, Answer, AnswerCache
 from libs.runtime.models.settings import Endpoint
 from libs.runtime.models.tokens import TokenEstimate
+from libs.runtime.models.tries import Clock, real_clock
 from libs.runtime.models.use import ModelUse
 from libs.runtime.models.watching import count_cached
 

@@ -23,6 +23,8 @@ T = TypeVar("T", bound=BaseModel)
 A = TypeVar("A")
 B = TypeVar("B")
 
+SECONDS = 60.0
+"""How long one question may take, its retries included."""
 AT_ONCE = 4
 """Calls for one document that run beside each other."""
 _FENCE = re.compile(r"</?\s*document\b[^>]*>", re.IGNORECASE)
@@ -62,8 +64,8 @@ class Helper:
         """A valid answer, or None."""
         return await self._asked(
             lambda: self._model.json(
-                system, user, schema, max_tokens=max_tokens, budget=self._budget,
-                cache=self._cache,
+                system, user, schema, max_tokens=max_tokens, seconds=SECONDS,
+                budget=self._budget, cache=self._cache,
             )
         )  # fmt: skip
 
@@ -78,7 +80,12 @@ class Helper:
 
     async def each(self, items: Iterable[A], ask: Callable[[A], Awaitable[B]]) -> list[B]:
         """`ask` of every item, a few beside each other, answers in the order of the items."""
-        return list(await asyncio.gather(*(ask(item) for item in items)))
+        asking = [asyncio.ensure_future(ask(item)) for item in items]
+        try:
+            return list(await asyncio.gather(*asking))
+        finally:
+            for one in asking:
+                one.cancel()
 
     def refuse(self, count: int = 1) -> None:
         """Count answers that were understood and not believed."""
@@ -107,8 +114,8 @@ class Helper:
         self, system: str, user: str, *, max_tokens: int, images: Sequence[bytes]
     ) -> Answer:
         answer = await self._model.text(
-            system, user, max_tokens=max_tokens, images=images, budget=self._budget,
-            cache=self._cache,
+            system, user, max_tokens=max_tokens, images=images, seconds=SECONDS,
+            budget=self._budget, cache=self._cache,
         )  # fmt: skip
         if answer.finish == "length":
             raise ModelFailed(Reason.TRUNCATED, "the answer was cut")

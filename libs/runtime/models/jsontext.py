@@ -17,7 +17,9 @@ _DECODER = json.JSONDecoder()
 
 def instructed(system: str, schema: type[BaseModel]) -> str:
     """The system prompt with the form of the answer; it says JSON, which servers ask for."""
-    shape = json.dumps(_plain(schema.model_json_schema()), ensure_ascii=False, separators=(",", ":"))
+    shape = json.dumps(
+        _plain(schema.model_json_schema()), ensure_ascii=False, separators=(",", ":")
+    )
     return (
         f"{system}\n\nAnswer with one JSON object and nothing else: no prose, no code fence. "
         f"It must be valid by this JSON schema:\n{shape}"

@@ -14,6 +14,7 @@ from libs.runtime.inference.e5 import E5Embedder
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.factory import open_embedder
 from libs.runtime.inference.port import Vectors
+from libs.runtime.settings import Settings
 
 
 class FakeSession:
@@ -155,7 +156,8 @@ async def test_a_model_that_does_not_load_is_tried_again(
 
 
 def test_the_factory(tmp_path: Path) -> None:
-    assert open_embedder("none", tmp_path) is None
-    assert isinstance(open_embedder("e5", tmp_path), E5Embedder)
-    with pytest.raises(ValueError, match="e5, none or seeded, not 'bge'"):
-        open_embedder("bge", tmp_path)
+    settings = Settings(data_dir=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    assert isinstance(open_embedder(settings), E5Embedder)
+    assert open_embedder(settings, "none") is None
+    with pytest.raises(ValueError, match="not 'bge'"):
+        open_embedder(settings, "bge")

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from pydantic import SecretStr
 
-from libs.runtime.models.calls import Clock
 from libs.runtime.models.client import EndpointModel
 from libs.runtime.models.settings import Endpoint
 from libs.runtime.models.tokens import TokenEstimate
+from libs.runtime.models.tries import Clock
 from libs.runtime.models.use import ModelUse
 from tests.support.models import FakeModels
 

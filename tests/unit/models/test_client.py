@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.models.budget import Budget
 from libs.runtime.models.caches import MemoryAnswers
-from libs.runtime.models.calls import TRIES, TRIPPED_SECONDS, TRIPS_AFTER
 from libs.runtime.models.failure import ModelFailed, Reason
 from libs.runtime.models.keys import REFUSED_SECONDS, WINDOW_SECONDS
+from libs.runtime.models.tries import TRIES, TRIPPED_SECONDS, TRIPS_AFTER
 from tests.support.models import Break, FakeModels, Hang, Raw, Reply, Say, Status, spoken
 from tests.unit.models.conftest import FastClock, Open
 
