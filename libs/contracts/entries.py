@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 from libs.contracts.base import Contract, Request
 
 RecordKind = Literal["entries", "questions"]
+EnrichStep = Literal["describe", "context"]
 RECORD_FORMAT = "entries"
 """What the format of a document of records is to filters, whatever file it came in."""
 MAX_ID = 128
@@ -20,11 +21,40 @@ def records_document(kind: RecordKind, collection: str) -> str:
     return f"{'entries' if kind == 'entries' else 'queries'}-{collection}"
 
 
+class Enrichment(Contract):
+    """What a model wrote about an entry: what it does, the kinds of action, the verbs users say,
+    keywords, related concepts, questions that it answers, the text that is embedded (250 to 400
+    characters), and a sentence that tells it from its siblings. `inputs` and `told` are hashes
+    of what description and sentence were made of; `by` names the models."""
+
+    function_desc: str = ""
+    action_types: list[str] = []
+    user_verbs: list[str] = []
+    keywords: list[str] = []
+    related_concepts: list[str] = []
+    sample_queries: list[str] = []
+    embedding_text: str = ""
+    context: str = ""
+    inputs: str = ""
+    told: str = ""
+    by: list[str] = []
+
+
+class Review(Contract):
+    """What reviewers said of an entry: feedback on its description, sample questions that they
+    struck out, and such that they added."""
+
+    feedback: str = ""
+    struck: list[str] = []
+    added: list[str] = []
+
+
 class Entry(Contract):
     """One record. Of a sample question `id` is the entry that it asks for, `name` the question.
 
     `path` is where a user finds it, outermost step first; `text` a description; `fields` are
-    the columns that have no name here. `deleted` asks for removal and is never published.
+    the columns that have no name here. `enriched` is a model's work, `review` that of people.
+    `deleted` asks for removal and is never published.
     """
 
     id: str
@@ -35,19 +65,53 @@ class Entry(Contract):
     search_count: int = 0
     text: str = ""
     fields: dict[str, str] = {}
+    enriched: Enrichment | None = None
+    review: Review | None = None
     deleted: bool = False
+
+    def all_keywords(self) -> list[str]:
+        """Its own keywords and those that a model found, each once."""
+        more = self.enriched.keywords if self.enriched else []
+        return list(dict.fromkeys([*self.keywords, *more]))
+
+    def texts(self) -> list[str]:
+        """All that is said of it beside name, path, category and keywords."""
+        told = [self.text, *self.fields.values()]
+        if self.enriched is not None:
+            one = self.enriched
+            lists = (one.action_types, one.user_verbs, one.related_concepts)
+            told += [one.function_desc, one.embedding_text, *(", ".join(some) for some in lists)]
+        return [text for text in told if text]
+
+    def questions(self) -> list[str]:
+        """Sample questions that stand: a model's that nobody struck out, and people's."""
+        review = self.review or Review()
+        made = self.enriched.sample_queries if self.enriched else []
+        kept = [question for question in made if question not in review.struck]
+        return list(dict.fromkeys([*kept, *review.added]))
 
 
 def united(old: Entry, new: Entry) -> Entry:
     """The new entry with the keywords of both, and the old values where it states none."""
-    kept = {
-        name: value
-        for name, value in old.model_dump(exclude={"keywords", "fields", "deleted"}).items()
-        if not getattr(new, name)
-    }
+    apart = {"keywords", "fields", "review", "deleted"}
+    names = Entry.model_fields.keys() - apart
+    kept = {name: getattr(old, name) for name in names if not getattr(new, name)}
     words = list(dict.fromkeys([*old.keywords, *new.keywords]))[:MAX_KEYWORDS]
-    fields = {**old.fields, **new.fields}
-    return new.model_copy(update={**kept, "keywords": words, "fields": fields})
+    together = {
+        "keywords": words,
+        "fields": {**old.fields, **new.fields},
+        "review": _reviewed(old.review, new.review),
+    }
+    return new.model_copy(update={**kept, **together})
+
+
+def _reviewed(old: Review | None, new: Review | None) -> Review | None:
+    """Both reviews: the later feedback, and what was struck or added last."""
+    if old is None or new is None:
+        return new or old
+    added = [q for q in dict.fromkeys([*old.added, *new.added]) if q not in new.struck]
+    struck = [q for q in dict.fromkeys([*old.struck, *new.struck]) if q not in new.added]
+    return Review(feedback=new.feedback or old.feedback, struck=struck, added=added)
 
 
 class RecordRules(Request):
@@ -56,7 +120,9 @@ class RecordRules(Request):
     `visible_only` leaves out records whose column `visible` says no, and hidden rows of
     workbooks. `duplicates` decides between records of one file with one id: `merge` unites
     their keywords, later values win. `mode` merges with what is published or replaces it.
-    `on_error` leaves faulty rows out (each is a finding) or refuses the file.
+    `on_error` leaves faulty rows out (each is a finding) or refuses the file. `enrich` has models
+    describe the entries of the file and tell them from their siblings. `review` says that the
+    file is the workbook of a review, edited.
     """
 
     kind: RecordKind = "entries"
@@ -65,6 +131,8 @@ class RecordRules(Request):
     duplicates: Literal["merge", "first", "last", "refuse"] = "merge"
     mode: Literal["merge", "replace"] = "merge"
     on_error: Literal["skip", "refuse"] = "skip"
+    enrich: list[EnrichStep] = Field(default_factory=list, max_length=2)
+    review: bool = False
 
 
 class EntryWeights(Request):

@@ -7,8 +7,9 @@ here. Subjects stand without the configurable prefix; only `libs/runtime/routes.
 from libs.contracts import events as e
 from libs.contracts.api.reading import PictureQuery
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
+from libs.contracts.base import Contract, Request
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
-from libs.contracts.query.entries import FindQuery, MatchQuery
+from libs.contracts.query.entries import CostQuery, FindQuery, MatchQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
 
 __all__ = ["PIPELINE_STAGES", "Consumer", "Stage", "Stream", "Subject"]
@@ -20,6 +21,10 @@ def _job_event(stage: Stage, event: str, model: type[e.JobEvent]) -> Subject:
     return Subject(f"{stage}.{event}.{{job}}.{{revision}}", model, (stage,), "event", doc)
 
 
+def _request(name: str, model: type[Contract | Request], sender: Stage, doc: str) -> Subject:
+    return Subject(f"query.{name}", model, (sender,), "request", doc)
+
+
 GATEWAY_ACCEPTED = _job_event(Stage.GATEWAY, "accepted", e.DocumentAccepted)
 GATEWAY_ERASURE_REQUESTED = _job_event(Stage.GATEWAY, "erasure_requested", e.ErasureRequested)
 PROFILER_PROFILED = _job_event(Stage.PROFILER, "profiled", e.DocumentProfiled)
@@ -27,6 +32,8 @@ PROFILER_SHARDED = _job_event(Stage.PROFILER, "sharded", e.DocumentSharded)
 PARSER_SHARD_PARSED = _job_event(Stage.PARSER, "shard_parsed", e.ShardParsed)
 PARSER_SHARDS_DONE = _job_event(Stage.PARSER, "shards_done", e.ShardsDone)
 PARSER_PARSED = _job_event(Stage.PARSER, "parsed", e.DocumentParsed)
+CHUNKER_MERGED = _job_event(Stage.CHUNKER, "merged", e.EntriesMerged)
+CHUNKER_DESCRIBED = _job_event(Stage.CHUNKER, "described", e.EntriesDescribed)
 CHUNKER_CHUNKED = _job_event(Stage.CHUNKER, "chunked", e.DocumentChunked)
 INDEXER_PUBLISHED = _job_event(Stage.INDEXER, "published", e.DocumentPublished)
 INDEXER_SUPERSEDED = _job_event(Stage.INDEXER, "superseded", e.RevisionSuperseded)
@@ -106,27 +113,14 @@ CONTROL_CANCEL = Subject(
     "command",
     "Stop working on a job (core NATS, every stage hears it; the catalog remembers it).",
 )
-QUERY_PLAN = Subject(
-    "query.plan", PlanQuery, (Stage.GATEWAY,), "request", "Answer a query with evidence."
-)
-QUERY_RETRIEVE = Subject(
-    "query.retrieve", RetrieveQuery, (Stage.PLANNER,), "request", "One retrieval step."
-)
-QUERY_PROBE = Subject(
-    "query.probe", ProbeQuery, (Stage.PLANNER,), "request", "The searches of one hop, at once."
-)
-QUERY_HYDRATE = Subject(
-    "query.hydrate", HydrateQuery, (Stage.PLANNER,), "request", "Read chosen chunks."
-)
-QUERY_PICTURE = Subject(
-    "query.picture", PictureQuery, (Stage.GATEWAY,), "request", "Draw a page of a source."
-)
-QUERY_FIND = Subject(
-    "query.find", FindQuery, (Stage.GATEWAY,), "request", "Search the entries of a collection."
-)
-QUERY_MATCH = Subject(
-    "query.match", MatchQuery, (Stage.PLANNER,), "request", "One attempt of a search of entries."
-)
+QUERY_PLAN = _request("plan", PlanQuery, Stage.GATEWAY, "Answer a query with evidence.")
+QUERY_RETRIEVE = _request("retrieve", RetrieveQuery, Stage.PLANNER, "One retrieval step.")
+QUERY_PROBE = _request("probe", ProbeQuery, Stage.PLANNER, "The searches of one hop, at once.")
+QUERY_HYDRATE = _request("hydrate", HydrateQuery, Stage.PLANNER, "Read chosen chunks.")
+QUERY_PICTURE = _request("picture", PictureQuery, Stage.GATEWAY, "Draw a page of a source.")
+QUERY_FIND = _request("find", FindQuery, Stage.GATEWAY, "Search the entries of a collection.")
+QUERY_MATCH = _request("match", MatchQuery, Stage.PLANNER, "One attempt of a search of entries.")
+QUERY_COST = _request("cost", CostQuery, Stage.GATEWAY, "What enriching entries would cost.")
 SEARCH_RAN = Subject(
     "search.ran.{namespace}",
     e.SearchRan,
@@ -143,6 +137,8 @@ JOB_EVENTS: dict[type[e.JobEvent], Subject] = {
     e.ShardParsed: PARSER_SHARD_PARSED,
     e.ShardsDone: PARSER_SHARDS_DONE,
     e.DocumentParsed: PARSER_PARSED,
+    e.EntriesMerged: CHUNKER_MERGED,
+    e.EntriesDescribed: CHUNKER_DESCRIBED,
     e.DocumentChunked: CHUNKER_CHUNKED,
     e.DocumentPublished: INDEXER_PUBLISHED,
     e.RevisionSuperseded: INDEXER_SUPERSEDED,
@@ -170,6 +166,7 @@ SUBJECTS: tuple[Subject, ...] = (
     QUERY_PICTURE,
     QUERY_FIND,
     QUERY_MATCH,
+    QUERY_COST,
     SEARCH_RAN,
 )
 
@@ -250,6 +247,12 @@ RELEASE = _stage_consumer(
 PARSE = _stage_consumer("parser", Stage.PARSER, PROFILER_SHARDED, "parse one shard")
 JOIN = _stage_consumer("parser-join", Stage.PARSER, PARSER_SHARDS_DONE, "join a document's shards")
 CHUNK = _stage_consumer("chunker", Stage.CHUNKER, PARSER_PARSED, "cut rows into chunks")
+DESCRIBE = _stage_consumer(
+    "chunker-describe", Stage.CHUNKER, CHUNKER_MERGED, "describe entries by a model"
+)
+TELL_APART = _stage_consumer(
+    "chunker-context", Stage.CHUNKER, CHUNKER_DESCRIBED, "tell entries from their siblings"
+)
 PUBLISH = _stage_consumer("indexer", Stage.INDEXER, CHUNKER_CHUNKED, "publish a revision")
 EMBED = _stage_consumer(
     "indexer-embed", Stage.INDEXER, INDEXER_PUBLISHED, "embed a published revision", pending=32
@@ -284,7 +287,7 @@ RECORD = Consumer(
     max_ack_pending=2048,
 )
 STAGE_CONSUMERS: tuple[Consumer, ...] = (
-    PROFILE, RELEASE, PARSE, JOIN, CHUNK, PUBLISH, EMBED, ERASE,
+    PROFILE, RELEASE, PARSE, JOIN, CHUNK, DESCRIBE, TELL_APART, PUBLISH, EMBED, ERASE,
 )  # fmt: skip
 RETRY_CONSUMERS: tuple[Consumer, ...] = tuple(
     Consumer(

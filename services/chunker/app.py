@@ -3,11 +3,13 @@
 import asyncio
 from functools import partial
 
-from libs.contracts.events import DocumentParsed
-from libs.contracts.subjects import CHUNK, Stage
+from libs.contracts.events import DocumentParsed, EntriesDescribed, EntriesMerged
+from libs.contracts.query.entries import CostQuery
+from libs.contracts.subjects import CHUNK, DESCRIBE, QUERY_COST, TELL_APART, Stage
 from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.service import Service, require, run
-from services.chunker.handlers import Deps, on_parsed
+from services.chunker.enrich import enricher_of
+from services.chunker.handlers import Deps, on_cost, on_described, on_merged, on_parsed
 from services.chunker.settings import Settings
 
 
@@ -16,17 +18,17 @@ def build(service: Service) -> None:
     settings = service.settings
     assert isinstance(settings, Settings)
     counter = TokenCounter(settings.models_dir())
-    stores = service.stores
-    deps = Deps(
-        service.bus,
-        stores.objects,
-        counter.count_many,
-        settings.sizes(),
-        stores.catalog.documents,
-    )
+    stores, workers = service.stores, settings.chunker_workers
+    enricher, documents = enricher_of(stores.objects, settings), stores.catalog.documents
+    sizes, count = settings.sizes(), counter.count_many
+    deps = Deps(service.bus, stores.objects, count, sizes, documents, enricher)
     service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
+    service.on_end(enricher.close)
     require(service, "catalog", "objects")
-    service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=settings.chunker_workers)
+    service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=workers)
+    service.hear(DESCRIBE, EntriesMerged, partial(on_merged, deps), workers=workers)
+    service.hear(TELL_APART, EntriesDescribed, partial(on_described, deps), workers=workers)
+    service.answer(QUERY_COST, CostQuery, partial(on_cost, deps), workers=1)
 
 
 def main() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata, canonical_text, chunk_id
-from libs.contracts.entries import Entry, RecordKind, RecordRules, united
+from libs.contracts.entries import Enrichment, Entry, RecordKind, RecordRules, united
 from services.chunker.build import Note, SectionChunks
+from services.chunker.describe import with_context
 from services.chunker.keywords import CHUNK_KEYWORDS, top, weigh
 from services.chunker.summary import CANDIDATES, lead
 from services.chunker.text import CountMany, language_of, one_line, shorten
@@ -16,6 +17,8 @@ from services.chunker.tree import Section
 
 SHORT, LONG = 250, 400
 """Characters of a rule-made text: siblings are added up to the first, nothing past the second."""
+DESCRIBED = 1_000
+"""Characters of the text of an entry with a description: about what an embedder reads."""
 _HANGUL = re.compile(r"[가-힣]")
 _LABELS = {
     "ko": ("위치", "관련어", "같은 분류의 다른 항목"),
@@ -53,18 +56,28 @@ def merged(published: Iterable[Entry], given: Iterable[Entry], rules: RecordRule
 
 
 def embedding_text(entry: Entry, siblings: Sequence[str]) -> str:
-    """The rule-made text of an entry: name, description, path, keywords, free fields, and the
-    names of siblings while it is short. Its category is its heading, so it is not repeated."""
+    """The text of an entry that is embedded. A model's, where it wrote one, behind the sentence
+    that tells it from its siblings; else rules make it: name, description, path, keywords, free
+    fields, and the names of siblings while it is short. Its category is its heading, so it is not
+    repeated. A described entry may be longer than a rule-made text: what is cut is not found by
+    its meaning."""
+    made = entry.enriched or Enrichment()
+    return with_context(made.embedding_text or rule_made(entry, siblings), made.context)
+
+
+def rule_made(entry: Entry, siblings: Sequence[str]) -> str:
+    """The text that rules make."""
+    most = DESCRIBED if len(entry.text) > LONG // 2 else LONG
     place, related, others = _LABELS["ko" if _HANGUL.search(entry.name) else "en"]
     text = entry.name
     pieces = [
         one_line(entry.text),
         f"{place}: {entry.path}" if entry.path else "",
-        _listed(related, entry.keywords, LONG - len(text)),
+        _listed(related, entry.keywords, most - len(text)),
         *(f"{name}: {one_line(value)}" for name, value in sorted(entry.fields.items())),
     ]
     for piece in filter(None, pieces):
-        room = LONG - len(text) - 2
+        room = most - len(text) - 2
         if room < len(piece) // 4:
             continue
         text += ". " + shorten(piece, room)
@@ -98,7 +111,7 @@ def build_entries(
         texts = [
             entry.name
             if kind == "questions"
-            else embedding_text(entry, _around(names, place) if category else [])
+            else embedding_text(entry, around(names, place) if category else [])
             for place, entry in enumerate(own)
         ]
         counts = count_many(texts) if texts else []
@@ -161,7 +174,7 @@ def _listed(label: str, words: Sequence[str], room: int) -> str:
     return text
 
 
-def _around(names: Sequence[str], place: int, most: int = 12) -> list[str]:
+def around(names: Sequence[str], place: int, most: int = 12) -> list[str]:
     """The names that stand nearest in the category, other than the own."""
     start = max(0, place - most // 2)
     near = [*names[start:place], *names[place + 1 : place + 1 + most]]

@@ -2,21 +2,21 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
-from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
 from libs.contracts.artefacts.profile import Profile
+from libs.contracts.artefacts.records import MergedEntries
 from libs.contracts.artefacts.rows import Row
-from libs.contracts.entries import Entry, RecordRules
-from libs.contracts.events import ArtefactRef, DocumentChunked, DocumentParsed
-from libs.contracts.faults import Code, WorldFault
-from libs.runtime.artefacts import (
-    decode_rows,
-    load_bytes,
-    load_chunks,
-    load_json,
-    save_json,
-    save_pieces,
+from libs.contracts.entries import EnrichStep, Entry, records_document
+from libs.contracts.events import (
+    ArtefactRef,
+    DocumentChunked,
+    DocumentParsed,
+    EntriesDescribed,
+    EntriesMerged,
 )
+from libs.contracts.query.entries import CostAnswer, CostQuery
+from libs.runtime.artefacts import decode_rows, load_bytes, load_json, save_json, save_pieces
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.keys import attempt_key
@@ -24,11 +24,19 @@ from libs.runtime.objects.port import ObjectStore
 from libs.runtime.work import Work
 from services.chunker.artefacts import Artefacts, Made, build_artefacts, build_records
 from services.chunker.cut import Sizes
-from services.chunker.entries import Merged, merged
+from services.chunker.enrich import Enricher
+from services.chunker.records import (
+    merge,
+    not_enriched,
+    noted,
+    published_of,
+    unnamed,
+    wanted_of,
+)
 from services.chunker.text import CountMany
 
 COUNT_BATCH = 1024
-UNFINISHED = ("accepted", "staged")
+REVIEW = "review.json"
 
 
 @dataclass(frozen=True)
@@ -41,25 +49,101 @@ class Deps:
     sizes: Sizes
     documents: DocumentStore | None = None
     """Where what is published of a collection is found; only documents of records need it."""
+    enricher: Enricher | None = None
+    """Models at work on entries; None where none may be."""
 
 
 async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
-    """Cut the rows of a document into chunks, store what it is found by, and say so."""
+    """Cut the rows of a document into chunks, store what it is found by, and say so; records that
+    are to be enriched first are merged, stored, and said to be so."""
     profile = await load_json(deps.objects, event.profile, Profile)
     rows = await asyncio.to_thread(decode_rows, await load_bytes(deps.objects, event.rows))
     work.check()
-    diagnostics = event.diagnostics
-    if profile.records is None:
+    rules = profile.records
+    if rules is None:
         built = await asyncio.to_thread(_build, deps, event, profile, rows, work)
-    else:
-        union = await _merged(deps, event, profile.records, rows)
-        built = await asyncio.to_thread(_build_records, deps, event, profile, union, work)
-        diagnostics = await _noted(deps, event, union)
-    del rows
+        del rows
+        await _announce(deps, event, built, work)
+        return
+    union, report = await merge(deps.objects, deps.documents, event, rules, rows)
+    changes: dict[str, Any] = {
+        "diagnostics": await noted(deps.objects, event, unnamed(union)),
+        "assets": dict(event.assets),
+    }
+    if rules.review and rules.kind == "entries":
+        key = attempt_key(event, REVIEW)
+        changes["assets"][REVIEW] = await save_json(deps.objects, key, report)
+    event = event.model_copy(update=changes)
+    wanted = wanted_of(rules, union, report, rows)
+    if not wanted:
+        built = await asyncio.to_thread(_build_records, deps, event, profile, union.entries, work)
+        await _announce(deps, event, built, work)
+        return
+    entries = MergedEntries(entries=union.entries, wanted=wanted)
+    stored = await save_json(deps.objects, attempt_key(event, "merged/entries.json"), entries)
+    await deps.bus.announce(EntriesMerged(**_fields(event), entries=stored))
+
+
+async def on_merged(deps: Deps, event: EntriesMerged, work: Work) -> None:
+    """Have the wanted entries described by a model, and say so."""
+    stored = await _step(deps, event, "describe", work)
+    await deps.bus.announce(EntriesDescribed(**{**_fields(event), "entries": stored}))
+
+
+async def on_described(deps: Deps, event: EntriesDescribed, work: Work) -> None:
+    """Have the wanted entries told from their siblings, then cut as `on_parsed` does."""
+    stored = await _step(deps, event, "context", work)
+    entries = await load_json(deps.objects, stored, MergedEntries)
+    profile = await load_json(deps.objects, event.profile, Profile)
+    steps = profile.records.enrich if profile.records else []
+    enricher = deps.enricher
+    missing = [s for s in steps if enricher is None or enricher.model_of(s) is None]
+    findings = not_enriched(entries, missing)
+    diagnostics = await noted(deps.objects, event, findings, "enriched/diagnostics.json")
+    told = event.model_copy(update={"diagnostics": diagnostics})
+    built = await asyncio.to_thread(_build_records, deps, told, profile, entries.entries, work)
+    await _announce(deps, told, built, work)
+
+
+async def on_cost(deps: Deps, query: CostQuery) -> CostAnswer:
+    """What enriching published entries would cost."""
+    documents, enricher = deps.documents, deps.enricher
+    assert documents is not None
+    assert enricher is not None
+    document_id = records_document("entries", query.collection)
+    entries = await published_of(deps.objects, documents, query.namespace, document_id)
+    if entries is None:
+        return CostAnswer(known=False)
+    ids = query.ids or [entry.id for entry in entries]
+    steps = [await enricher.cost(step, entries, ids, deps.count_many) for step in query.steps]
+    chosen = {entry.id for entry in entries} & set(ids)
+    return CostAnswer(known=True, entries=len(chosen), steps=steps)
+
+
+async def _step(deps: Deps, event: EntriesMerged, step: EnrichStep, work: Work) -> ArtefactRef:
+    """The entries after a step, stored; as they were where the step is not wanted."""
+    profile = await load_json(deps.objects, event.profile, Profile)
+    wanted = profile.records is not None and step in profile.records.enrich
+    if deps.enricher is None or not wanted:
+        return event.entries
+    given = await load_json(deps.objects, event.entries, MergedEntries)
+    made = await deps.enricher.enriched(event.namespace, event.document_id, step, given, work)
+    return await save_json(deps.objects, attempt_key(event, f"{step}/entries.json"), made)
+
+
+def _fields(event: DocumentParsed) -> dict[str, Any]:
+    """What a later event says of the same upload, a moment of its own apart."""
+    return {
+        name: getattr(event, name) for name in type(event).model_fields if name != "occurred_at"
+    }
+
+
+async def _announce(deps: Deps, event: DocumentParsed, built: Artefacts, work: Work) -> None:
+    """Store the artefacts and say that the document is chunked."""
     artefacts = {
         "profile.json": event.profile,
         "rows.jsonl.zst": event.rows,
-        "diagnostics.json": diagnostics,
+        "diagnostics.json": event.diagnostics,
         **event.assets,
     }
     work.check()
@@ -80,9 +164,9 @@ def _build(
 
 
 def _build_records(
-    deps: Deps, event: DocumentParsed, profile: Profile, union: Merged, work: Work
+    deps: Deps, event: DocumentParsed, profile: Profile, entries: list[Entry], work: Work
 ) -> Artefacts:
-    return build_records(profile, union.entries, _made(deps, event), _counting(deps, work))
+    return build_records(profile, entries, _made(deps, event), _counting(deps, work))
 
 
 def _made(deps: Deps, event: DocumentParsed) -> Made:
@@ -100,40 +184,6 @@ def _counting(deps: Deps, work: Work) -> CountMany:
         return counts
 
     return count_many
-
-
-async def _merged(deps: Deps, event: DocumentParsed, rules: RecordRules, rows: list[Row]) -> Merged:
-    """The upload over what is published, once every earlier upload has come to its end: each
-    builds on the one before it."""
-    given = [row.entry for row in rows if row.entry is not None]
-    if deps.documents is None:
-        return merged([], given, rules)
-    revisions = await deps.documents.revisions(event.namespace, event.document_id)
-    if any(r.revision < event.revision and r.state in UNFINISHED for r in revisions):
-        raise WorldFault(
-            Code.OVERLOADED, "an earlier upload of these entries is at work", retry_after=1.0
-        )
-    active = await deps.documents.revision(event.namespace, event.document_id)
-    published: list[Entry] = []
-    if active is not None and rules.mode == "merge":
-        chunks = await load_chunks(deps.objects, active.artefacts["chunks.json"])
-        published = [c.metadata.entry for c in chunks if c.metadata.entry is not None]
-    return merged(published, given, rules)
-
-
-async def _noted(deps: Deps, event: DocumentParsed, union: Merged) -> ArtefactRef:
-    """The diagnostics, with what merging noticed."""
-    if not union.unnamed:
-        return event.diagnostics
-    known = await load_json(deps.objects, event.diagnostics, Diagnostics)
-    finding = Finding(
-        code="entry_unknown",
-        detail="records without a name are for entries that are not published: left out",
-        severity="warning",
-        count=union.unnamed,
-    )
-    more = known.model_copy(update={"findings": [*known.findings, finding]})
-    return await save_json(deps.objects, attempt_key(event, "merged/diagnostics.json"), more)
 
 
 def _chunked(

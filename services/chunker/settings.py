@@ -25,6 +25,9 @@ class Settings(settings.Settings):
     model_summary: Endpoint = endpoint(ModelUse.SUMMARY)
     model_describe: Endpoint = endpoint(ModelUse.DESCRIBE)
     model_context: Endpoint = endpoint(ModelUse.CONTEXT)
+    chunker_models_at_once: int = Field(
+        default=4, ge=1, description="calls of models that one chunker has under way"
+    )
 
     def sizes(self) -> Sizes:
         """The chunk sizes; `ValueError` when the target is over the maximum."""

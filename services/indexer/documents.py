@@ -60,15 +60,15 @@ def _of_entry(chunk: Chunk, entry: Entry, tokenize: Tokenize) -> IndexDocument:
     """An entry weighs keywords and name twice, its text once: what is repeated is what BM25F
     (Robertson, Zaragoza and Taylor, CIKM 2004) calls a field's weight. Names of siblings, which
     its chunk's content may hold, are not searched."""
-    text = "\n".join((entry.text, entry.category, *entry.fields.values()))
-    head = tokenize("\n".join((entry.name, *entry.keywords)))
+    text = "\n".join((*entry.texts(), entry.category))
+    head = tokenize("\n".join((entry.name, *entry.all_keywords())))
     return IndexDocument(
         chunk_id=chunk.chunk_id,
         order=chunk.order,
         type=chunk.type,
         content_tokens=[*head, *head, *tokenize("\n".join((entry.path, text)))],
         path_tokens=tokenize("\n".join((entry.path, entry.category))),
-        term_text="\n".join((entry.name, entry.path, *entry.keywords)),
+        term_text="\n".join((entry.name, entry.path, *entry.all_keywords())),
     )
 
 

@@ -22,7 +22,7 @@ DEPTH = 200
 NARROW_DEPTH = 2_000
 """Hits taken when a category is to be left of them."""
 QUESTIONS = 50
-BESIDE_MEANING = 0.5
+BESIDE_MEANING = 0.75
 """What it says of an entry that it holds all words of the query, beside an embedder that finds it
 far away: enough to be kept, not to be good."""
 MAX_ENTRIES = 100_000

@@ -68,8 +68,8 @@ def popularity(count: int, most: int, weight: float) -> float:
 
 def words_of(entry: Entry) -> str:
     """All that an entry says, as it is compared."""
-    words = (entry.name, entry.path, entry.category, entry.text, *entry.keywords)
-    return fold("\n".join((*words, *entry.fields.values())))
+    words = (entry.name, entry.path, entry.category, *entry.all_keywords(), *entry.texts())
+    return fold("\n".join(words))
 
 
 def coverage(text: str, telling: Sequence[str]) -> float:

@@ -16,6 +16,7 @@ from libs.contracts.subjects import (
     INGEST_BUCKET,
     INGEST_REQUESTED,
     JOB_EVENTS,
+    QUERY_COST,
     QUERY_FIND,
     QUERY_HYDRATE,
     QUERY_MATCH,
@@ -43,6 +44,7 @@ ANSWERS = {
     QUERY_PICTURE: Stage.PARSER,
     QUERY_FIND: Stage.PLANNER,
     QUERY_MATCH: Stage.RETRIEVER,
+    QUERY_COST: Stage.CHUNKER,
 }
 BUCKET_USERS = {"searches": (Stage.PLANNER,), "leases": (Stage.GATEWAY,)}
 

@@ -1,7 +1,7 @@
 """Events (past tense) and commands (imperative) on the bus, one module a sender."""
 
 from libs.contracts.events.base import ArtefactRef, Event, JobEvent
-from libs.contracts.events.chunker import DocumentChunked
+from libs.contracts.events.chunker import DocumentChunked, EntriesDescribed, EntriesMerged
 from libs.contracts.events.gateway import CancelJob, DocumentAccepted, ErasureRequested
 from libs.contracts.events.indexer import (
     DocumentEmbedded,
@@ -29,6 +29,8 @@ __all__ = [
     "DocumentProfiled",
     "DocumentPublished",
     "DocumentSharded",
+    "EntriesDescribed",
+    "EntriesMerged",
     "ErasureRequested",
     "Event",
     "IngestRefused",

@@ -4,7 +4,21 @@ from pydantic import Field
 
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events.base import ArtefactRef, JobEvent
+from libs.contracts.events.parser import DocumentParsed
 from libs.contracts.tokens import FileName
+
+
+class EntriesMerged(DocumentParsed):
+    """The records of an upload are merged with what is published: they may be described.
+
+    `entries` is what they are now, `diagnostics` holds what merging noticed.
+    """
+
+    entries: ArtefactRef
+
+
+class EntriesDescribed(EntriesMerged):
+    """A model has described the entries: they may be told from their siblings."""
 
 
 class DocumentChunked(JobEvent):

@@ -4,9 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from libs.contracts.api.documents import Accepted
 from libs.contracts.api.search import MAX_QUERY_CHARS
 from libs.contracts.base import Contract, Request
-from libs.contracts.entries import EntryWeights
+from libs.contracts.entries import EnrichStep, EntryWeights
 from libs.contracts.tokens import Collection, Namespace
 
 MAX_ENTRIES = 50
@@ -90,3 +91,49 @@ class MatchAnswer(Contract):
     entries: list[EntryHit] = []
     dense: bool = True
     unfinished: list[str] = []
+
+
+class CostQuery(Contract):
+    """What enriching would cost: of these entries, or of all."""
+
+    namespace: Namespace
+    collection: Collection
+    ids: list[str] = Field(default_factory=list, max_length=100_000)
+    steps: list[EnrichStep] = Field(default=["describe", "context"])
+
+
+class StepCost(Contract):
+    """What one step would cost at most. `model` is None where none is configured; then nothing
+    is asked, and rules write what they can. Tokens of answers are their bound."""
+
+    step: EnrichStep
+    model: str | None
+    calls: int
+    cached: int
+    tokens_in: int
+    tokens_out: int
+
+
+class CostAnswer(Contract):
+    """The cost by step; `known` says whether the collection has published entries at all."""
+
+    known: bool
+    entries: int = 0
+    steps: list[StepCost] = []
+
+
+class EnrichRequest(Request):
+    """What is to be enriched: these published entries or all, by these steps. With `dry_run`
+    nothing is asked of a model: the answer is the cost."""
+
+    ids: list[str] = Field(default_factory=list, max_length=100_000)
+    steps: list[EnrichStep] = Field(default=["describe", "context"], min_length=1, max_length=2)
+    dry_run: bool = True
+
+
+class Enriched(Contract):
+    """The cost, and the job where one was begun."""
+
+    entries: int
+    steps: list[StepCost]
+    job: Accepted | None = None

@@ -12,7 +12,7 @@ from libs.runtime.artefacts import load_json, save_json
 from libs.runtime.work import Work
 from services.chunker.artefacts import Made, build_records
 from services.chunker.cut import Sizes
-from services.chunker.entries import LONG, SHORT, embedding_text, merged
+from services.chunker.entries import DESCRIBED, LONG, SHORT, embedding_text, merged
 from services.chunker.handlers import Deps, on_parsed
 from tests.support.fakes import Bus, Objects
 from tests.support.rows import count_words, profile
@@ -57,7 +57,7 @@ def test_the_rule_made_text_names_siblings_only_while_it_is_short():
     assert SHORT - 20 < len(text) <= SHORT
     long = embedding_text(SEND.model_copy(update={"text": "긴 설명 " * 200}), siblings)
     assert "같은 분류" not in long
-    assert SHORT < len(long) <= LONG
+    assert LONG < len(long) <= DESCRIBED
 
 
 def test_a_chunk_is_an_entry_and_a_section_a_category():

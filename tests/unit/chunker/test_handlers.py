@@ -5,8 +5,15 @@ import pytest
 
 from libs.contracts.artefacts.chunk import Chunks, digest_ids
 from libs.contracts.artefacts.diagnostics import Diagnostics
-from libs.contracts.events import ArtefactRef, DocumentChunked, DocumentParsed
+from libs.contracts.events import (
+    ArtefactRef,
+    DocumentChunked,
+    DocumentParsed,
+    EntriesDescribed,
+    EntriesMerged,
+)
 from libs.contracts.faults import Code, DocumentFault, StaleFault
+from libs.contracts.query.entries import CostQuery
 from libs.runtime.artefacts import load_json, save_json, save_rows
 from libs.runtime.work import Work
 from services.chunker.cut import Sizes
@@ -82,7 +89,7 @@ async def test_a_cancelled_job_stops() -> None:
 
 
 def test_wiring_hears_what_the_parser_says() -> None:
-    from libs.contracts.subjects import CHUNK
+    from libs.contracts.subjects import CHUNK, DESCRIBE, QUERY_COST, TELL_APART
     from services.chunker.app import build
     from services.chunker.settings import Settings
 
@@ -92,8 +99,15 @@ def test_wiring_hears_what_the_parser_says() -> None:
         bus=None,
         stores=SimpleNamespace(objects=None, catalog=SimpleNamespace(documents=None)),
         hear=lambda consumer, model, handler, **_: heard.append((consumer, model)),
+        answer=lambda subject, model, handler, **_: heard.append((subject, model)),
+        on_end=lambda hook: None,
         soon=lambda task, name: None,
         on_ready=lambda name, check: None,
     )
     build(cast(Any, service))
-    assert heard == [(CHUNK, DocumentParsed)]
+    assert heard == [
+        (CHUNK, DocumentParsed),
+        (DESCRIBE, EntriesMerged),
+        (TELL_APART, EntriesDescribed),
+        (QUERY_COST, CostQuery),
+    ]

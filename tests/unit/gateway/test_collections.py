@@ -9,8 +9,14 @@ import pytest
 from libs.contracts.artefacts.chunk import Chunk, ChunkMetadata, Chunks
 from libs.contracts.entries import CollectionSettings, Entry, RecordRules
 from libs.contracts.events import DocumentAccepted
-from libs.contracts.query.entries import FindQuery, FoundEntries
-from libs.contracts.subjects import QUERY_FIND
+from libs.contracts.query.entries import (
+    CostAnswer,
+    CostQuery,
+    FindQuery,
+    FoundEntries,
+    StepCost,
+)
+from libs.contracts.subjects import QUERY_COST, QUERY_FIND
 from libs.runtime.artefacts import canonical_json
 from services.gateway.overview import quick_queries
 from tests.support.gateway_fakes import World
@@ -165,3 +171,41 @@ def test_twelve_quick_queries_at_most_and_none_twice() -> None:
     found = quick_queries(entries, [])
     assert len(found) == len(set(found)) == 12
     assert quick_queries([], []) == []
+
+
+async def test_enriching_is_costed_first_and_then_a_job_of_its_own(world: World) -> None:
+    asked: list[CostQuery] = []
+    model: list[str | None] = ["small"]
+
+    def cost(query: CostQuery) -> CostAnswer:
+        asked.append(query)
+        step = StepCost(
+            step="describe", model=model[0], calls=2, cached=0, tokens_in=900, tokens_out=3000
+        )
+        return CostAnswer(known=True, entries=len(query.ids), steps=[step])
+
+    world.bus.answers[QUERY_COST.pattern] = cost
+    async with world.client() as client:
+        assert (await client.post(f"{BANK}/enrich", json={})).status_code == 404
+    await send(world, f"{BANK}/entries")
+    _published(world, "entries-bank", [Entry(id="1", name="이체"), Entry(id="2", name="환전")])
+    before = len(world.bus.events)
+    async with world.client() as client:
+        dry = await client.post(f"{BANK}/enrich", json={})
+        assert (dry.status_code, dry.json()["job"]) == (200, None)
+        assert dry.json()["steps"][0]["tokens_out"] == 3000
+        assert len(world.bus.events) == before
+        wrong = await client.post(f"{BANK}/enrich", json={"ids": ["9"], "dry_run": False})
+        assert wrong.status_code == 422
+        begun = await client.post(f"{BANK}/enrich", json={"ids": ["2"], "dry_run": False})
+        assert begun.status_code == 202, begun.text
+        model[0] = None
+        none = await client.post(f"{BANK}/enrich", json={"dry_run": False})
+        assert none.status_code == 422
+    assert [query.ids for query in asked] == [["1", "2"], ["2"], ["1", "2"]]
+    event = world.bus.events[-1]
+    assert isinstance(event, DocumentAccepted)
+    assert event.document_id == "entries-bank"
+    assert event.options.records == RecordRules(enrich=["describe", "context"])
+    async with world.client(role="reader") as client:
+        assert (await client.post(f"{BANK}/enrich", json={})).status_code == 403

@@ -14,6 +14,8 @@ from libs.contracts.events import (
     DocumentProfiled,
     DocumentPublished,
     DocumentSharded,
+    EntriesDescribed,
+    EntriesMerged,
     ErasureRequested,
     JobEvent,
     RevisionSuperseded,
@@ -26,6 +28,10 @@ from libs.contracts.subjects import JOB_EVENTS
 from services.gateway.ledger import ledger_entry
 
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
+PARSED = {
+    "source": REF, "profile": REF, "file_name": "a", "rows": REF, "diagnostics": REF,
+    "row_count": 1, "engine": "e",
+}  # fmt: skip
 SAMPLES: dict[type[JobEvent], dict[str, Any]] = {
     DocumentAccepted: {"source": REF, "file_name": "a"},
     DocumentProfiled: {"profile": REF, "format": "pdf", "page_count": 9, "shards": 3},
@@ -37,10 +43,9 @@ SAMPLES: dict[type[JobEvent], dict[str, Any]] = {
         "source": REF, "profile": REF, "file_name": "a", "shard": 1, "shards": 3, "done": 2,
     },
     ShardsDone: {"source": REF, "profile": REF, "file_name": "a", "rows": [REF]},
-    DocumentParsed: {
-        "source": REF, "profile": REF, "file_name": "a", "rows": REF, "diagnostics": REF,
-        "row_count": 1, "engine": "e",
-    },
+    DocumentParsed: PARSED,
+    EntriesMerged: {**PARSED, "entries": REF},
+    EntriesDescribed: {**PARSED, "entries": REF},
     DocumentChunked: {"file_name": "a", "artefacts": {}, "chunk_count": 1, "chunk_digest": "d"},
     DocumentPublished: {"chunk_count": 1, "chunk_digest": "d", "corpus_version": 1},
     RevisionSuperseded: {},
@@ -55,6 +60,8 @@ EXPECTED = {
     ShardParsed: (None, "parser", (2, 3, "shard")),
     ShardsDone: (None, "parser", (2, 5, "stage")),
     DocumentParsed: (None, "chunker", (3, 5, "stage")),
+    EntriesMerged: (None, "chunker", (3, 5, "stage")),
+    EntriesDescribed: (None, "chunker", (3, 5, "stage")),
     DocumentChunked: (None, "indexer", (4, 5, "stage")),
     DocumentPublished: ("published", "indexer", (5, 5, "stage")),
     RevisionSuperseded: ("superseded", "indexer", (5, 5, "stage")),
