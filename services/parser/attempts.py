@@ -1,6 +1,6 @@
 """Have shards parsed and joined in the sandbox: the same for the service and the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -32,9 +32,18 @@ def parse_shard(
     pages: PageRange,
     engine: str | None,
     work: Work,
+    *,
+    told: Mapping[int, str] | None = None,
+    aside: bool = False,
 ) -> AbstractAsyncContextManager[Finished]:
-    """Parse one shard; see `child.parse` for what is finished then."""
+    """Parse one shard; see `child.parse` for what is finished then.
+
+    `told` are texts of scanned pages that need no OCR; with `aside` no scan is read, and the
+    pictures of those that want it lie below `SCANS`.
+    """
     arguments = {
+        "told": {str(number): text for number, text in (told or {}).items()},
+        "aside": aside,
         "path": str(path),
         "profile": profile.model_dump(mode="json"),
         "pages": pages.model_dump(mode="json"),

@@ -12,7 +12,7 @@ from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.sandbox.child import Attempt
 from libs.runtime.sandbox.files import verify
 from services.parser.formats import strategy
-from services.parser.formats.base import AssetSink, ParseInput
+from services.parser.formats.base import AssetSink, ParseInput, Scans
 from services.parser.formats.records import parse as parse_records
 from services.parser.join import Survey, merge_findings
 from services.parser.rowfile import read_rows, write_rows
@@ -20,6 +20,8 @@ from services.parser.rowfile import read_rows, write_rows
 PARSE = "services.parser.child:parse"
 JOIN = "services.parser.child:join"
 ROWS = "rows.jsonl.zst"
+SCANS = "scans"
+"""Folder of the pictures of pages that a model shall read."""
 PROGRESS_ROWS = 2_000
 HELD = 50_000
 """Rows and cells up to which the join reads a document once, and holds it."""
@@ -58,11 +60,17 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     """Parse the pages of the file at `path` as its `profile` says.
 
     Writes the rows and assets to `out/`; returns what a `ShardReport` holds, but the assets'
-    media types by name. The rows of a document of one shard are joined at once.
+    media types by name. The rows of a document of one shard are joined at once. `told` and
+    `aside` are what `Scans` has; where pages were put aside, only their
+    numbers are returned, as `scans`.
     """
     gc.set_threshold(YOUNG_OBJECTS)
     profile = Profile.model_validate(arguments["profile"])
     sink = AssetSink(attempt.out)
+    scans = Scans(told={int(number): text for number, text in arguments.get("told", {}).items()})
+    if arguments.get("aside"):
+        scans = Scans(folder=attempt.out / SCANS)
+        (attempt.out / SCANS).mkdir()
     chosen = parse_records if profile.records else strategy(profile.format, arguments["engine"])
     result = chosen(
         ParseInput(
@@ -73,8 +81,11 @@ def parse(arguments: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
             scratch=attempt.scratch,
             engine=arguments["engine"],
             progress=attempt.progress,
+            scans=scans,
         )
     )
+    if scans.folder is not None and (put := sorted(int(p.stem) for p in scans.folder.iterdir())):
+        return {"scans": put}
     if len(profile.shards) > 1:
         count = write_rows(attempt.out / ROWS, result.rows)
         kept, findings = set(sink.media_types), result.findings

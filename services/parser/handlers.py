@@ -20,13 +20,15 @@ from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, World
 from libs.runtime.artefacts import load_json, save_json
 from libs.runtime.bus import Bus
 from libs.runtime.keys import attempt_key
+from libs.runtime.models.use import ModelUse
 from libs.runtime.sandbox.crashes import crash_verdict
 from libs.runtime.sandbox.limits import Limits
 from libs.runtime.sandbox.sandbox import Sandbox
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.stores import Stores
 from libs.runtime.work import Work
-from services.parser.attempts import join_shards, parse_shard
+from services.parser.attempts import join_shards
+from services.parser.helped import Models, helped_shard, level
 from services.parser.picture import DRAW, PICTURE
 from services.parser.report import ShardReport
 from services.parser.storing import store_rows, store_shard
@@ -48,6 +50,7 @@ class Deps:
     sandbox: Sandbox
     pictures: asyncio.Semaphore
     """Places of their own for page pictures, which people wait for."""
+    models: Models
 
 
 async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
@@ -57,11 +60,10 @@ async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
     """
     objects, jobs = deps.stores.objects, deps.stores.catalog.jobs
     profile = await load_json(objects, event.profile, Profile)
-    engine = event.options.engine
     async with (
         _judged(deps, f"parser:{event.job_id}:{event.shard}"),
         _source(deps, event) as path,
-        parse_shard(deps.sandbox, path, profile, event.pages, engine, work) as finished,
+        helped_shard(deps.sandbox, deps.models, objects, event, path, profile, work) as finished,
     ):
         rows, report = await store_shard(objects, event, event.shard, finished)
     if event.shards == 1:
@@ -150,6 +152,8 @@ async def _join(deps: Deps, event: ShardsDone, reports: list[ShardReport], work:
         _local(deps, event.rows) as paths,
         join_shards(deps.sandbox, profile, paths, sums, findings, work) as finished,
     ):
+        asking = deps.models.helper(ModelUse.HIERARCHY, deps.stores.objects, event, work)
+        await level(finished, asking, profile)
         rows = await store_rows(deps.stores.objects, event, "rows.jsonl.zst", finished)
     result = finished.result
     found = [Finding.model_validate(f) for f in result["findings"]]

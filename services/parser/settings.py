@@ -34,6 +34,12 @@ class Settings(settings.Settings):
         ge=0,
         description="seconds after the start at which libraries are imported ahead",
     )
+    document_model_calls: int = Field(
+        default=200, ge=1, description="model calls of one use for one document"
+    )
+    document_model_tokens: int = Field(
+        default=500_000, ge=1000, description="model tokens of one use for one document"
+    )
     model_hierarchy: Endpoint = endpoint(ModelUse.HIERARCHY)
     model_image: Endpoint = endpoint(ModelUse.IMAGE)
     model_ocr: Endpoint = endpoint(ModelUse.OCR)

@@ -14,7 +14,7 @@ from libs.contracts.artefacts.profile import Format, PageRange
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.attached_kind import attached_format, encoding_of, page_count
-from services.parser.formats.base import ParseInput
+from services.parser.formats.base import ParseInput, Scans
 from services.parser.formats.images import add_image, image_type
 from services.parser.formats.rows import MAX_LEVEL, Rows, one_line
 
@@ -111,7 +111,7 @@ def _input(given: ParseInput, source: Path, found: Format, file: Attachment) -> 
     )
     return replace(
         given, path=source, profile=profile, pages=whole, scratch=scratch, engine=None,
-        depth=given.depth + 1,
+        depth=given.depth + 1, scans=Scans(),
     )  # fmt: skip
 
 

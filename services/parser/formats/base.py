@@ -7,7 +7,7 @@ nothing but assets (through `given.assets`) and files below `given.scratch`.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,6 +95,15 @@ def no_progress(pages: int) -> None:
 
 
 @dataclass(frozen=True)
+class Scans:
+    """Who reads pages without text: `told` are the texts of pages that were read elsewhere;
+    `folder` takes the pictures of pages that shall be, None where the engines here read them."""
+
+    told: Mapping[int, str] = field(default_factory=dict)
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
 class ParseInput:
     """One shard to parse.
 
@@ -102,7 +111,7 @@ class ParseInput:
     `profile.file_name`. `pages` counts from 1, both ends included, 0–0 for the whole of an
     unpaged file. `scratch` is an own folder for temporary files, removed afterwards.
     `engine` is the engine that the caller asked for, or None. `depth` counts the files that this
-    one is attached to. Call `progress` with the
+    one is attached to. `scans` says who reads pages without text. Call `progress` with the
     pages, slides or sheets done since the last call, at least once every few seconds of work:
     a child that says nothing is taken for stuck.
     """
@@ -115,6 +124,7 @@ class ParseInput:
     engine: str | None = None
     progress: Callable[[int], None] = no_progress
     depth: int = 0
+    scans: Scans = field(default_factory=Scans)
 
 
 @dataclass(frozen=True)

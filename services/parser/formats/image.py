@@ -16,6 +16,7 @@ from services.parser.formats.pdf_page import Page, Segment
 from services.parser.formats.pdf_rows import PageWriter
 from services.parser.formats.pdf_titles import Typography
 from services.parser.formats.rows import Rows, clean
+from services.parser.formats.text import add_text
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -117,11 +118,17 @@ def _frames(picture: "Image", rows: Rows) -> Iterator[int]:
 
 def _read(rows: Rows, reader: Reader, picture: "Image", number: int) -> None:
     """Text rows of one picture, boxes in points at 72 to the inch."""
+    if (told := reader.told(number)) is not None:
+        whole = (0.0, 0.0, float(picture.width), float(picture.height))
+        add_text(rows, told, page=number, boxes=[Box(page=number, bbox=whole)])
+        return
     frame, factor = _upright(picture)
     scale = min(1.0, (OCR_PIXELS / max(frame.width * frame.height, 1)) ** 0.5)
     if scale < 1.0:
         size = (max(1, int(frame.width * scale)), max(1, int(frame.height * scale)))
         frame = frame.resize(size)
+    if reader.put_aside(frame, number):
+        return
     segments = reader.read(frame, number)
     if not segments:
         return

@@ -76,6 +76,18 @@ class Reader:
             self._unread(page.number)
             return None
 
+    def told(self, number: int) -> str | None:
+        """The text of a page that was read elsewhere."""
+        return self.given.scans.told.get(number)
+
+    def put_aside(self, image: "Image", number: int) -> bool:
+        """Whether the page is to be read elsewhere, and its picture kept for that."""
+        folder = self.given.scans.folder
+        if folder is None:
+            return False
+        (folder / f"{number}.jpg").write_bytes(as_jpeg(image))
+        return True
+
     def lines(self, image: "Image", page: Page) -> list[Segment] | None:
         """The text of a rendered page, boxes in points; None where no engine can read it."""
         found = self.read(image, page.number)

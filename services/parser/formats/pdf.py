@@ -25,6 +25,7 @@ from services.parser.formats.pdf_titles import Typography
 from services.parser.formats.pdf_unseen import has_text_of_no_size
 from services.parser.formats.pdf_xfa import xfa_texts
 from services.parser.formats.rows import Rows
+from services.parser.formats.text import add_text
 
 MIN_TEXT = 12
 """Characters below which a page with a picture is taken for a scan."""
@@ -170,7 +171,11 @@ def _scan(given: ParseInput, rows: Rows, writer: PageWriter, reader: Reader, pag
         add_image(rows, given.assets, as_jpeg(image), page=page.number, boxes=[whole])
     for picture in page.pictures:
         writer.picture(page, picture)
-    if image is not None:
+    if (told := reader.told(page.number)) is not None:
+        whole = box(page, Area(0, 0, page.width, page.height))
+        add_text(rows, told, page=page.number, boxes=[whole])
+        return
+    if image is not None and not reader.put_aside(image, page.number):
         page.segments = reader.lines(image, page) or page.segments
     own = PageWriter(rows, Typography.of([page]), writer.levels, writer.compounds)
     own.write(page, reading_order(page.segments))

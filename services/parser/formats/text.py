@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.numbering import (
@@ -49,6 +50,14 @@ def parse(given: ParseInput) -> ShardResult:
     if rows.rows and not any(r.kind == "heading" for r in rows.rows):
         rows.note("flat_structure", "no heading was recognised in the text")
     return rows.result("text")
+
+
+def add_text(rows: Rows, text: str, **fields: Any) -> None:
+    """Rows of a text that came from elsewhere, each with these fields."""
+    first, levels = len(rows.rows), NumberLevels()
+    for block in _blocks(text.replace("\r\n", "\n").replace("\r", "\n")):
+        _block(rows, levels, block)
+    rows.rows[first:] = [row.model_copy(update=fields) for row in rows.rows[first:]]
 
 
 def _blocks(text: str) -> Iterator[list[str]]:

@@ -26,6 +26,7 @@ from libs.runtime.routes import message_id
 from libs.runtime.work import Work
 from services.parser import handlers as parser
 from services.parser.attempts import make_sandbox as parser_sandbox
+from services.parser.helped import open_models
 from services.parser.settings import Settings as ParserSettings
 from services.profiler import handlers as profiler
 from services.profiler.look import make_sandbox as profiler_sandbox
@@ -136,6 +137,7 @@ async def started(root: Path, **settings: Any) -> AsyncIterator[Flow]:
     shared = {"data_dir": root, "_env_file": None}
     looks = ProfilerSettings(**shared, **_own(ProfilerSettings, settings))
     parses = ParserSettings(**shared, **_own(ParserSettings, settings))
+    models = open_models(parses)
     stores, bus = FakeStores(root / "objects"), FakeBus()
     first, second = profiler_sandbox(looks), parser_sandbox(parses)
     await asyncio.gather(first.start(), second.start())
@@ -146,10 +148,10 @@ async def started(root: Path, **settings: Any) -> AsyncIterator[Flow]:
             stores,
             bus,
             profiler.Deps(untyped, places, first, looks.bounds(), looks.shard_window),
-            parser.Deps(untyped, places, second, asyncio.Semaphore(1)),
+            parser.Deps(untyped, places, second, asyncio.Semaphore(1), models),
         )
     finally:
-        await asyncio.gather(first.close(), second.close())
+        await asyncio.gather(first.close(), second.close(), models.close())
 
 
 def _own(kind: type[Any], settings: dict[str, Any]) -> dict[str, Any]:

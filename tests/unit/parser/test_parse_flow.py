@@ -207,7 +207,7 @@ async def test_a_crash_is_retried_once_and_then_held_against_the_document(
     def crash(*_: Any, **__: Any) -> Any:
         raise ChildCrashed("SIGSEGV")
 
-    monkeypatch.setattr("services.parser.handlers.parse_shard", crash)
+    monkeypatch.setattr("services.parser.helped.parse_shard", crash)
     faults: list[Fault] = []
     for _ in range(2):
         with pytest.raises(Fault) as caught:
