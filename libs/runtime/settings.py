@@ -89,6 +89,11 @@ class Settings(BaseSettings):
         default=0, ge=0, le=16_384, description="length of the vectors of the embedder openai"
     )
     model_embed: Endpoint = endpoint(ModelUse.EMBED)
+    model_rerank: Endpoint = endpoint(ModelUse.RERANK)
+    reranker_folder: Path | None = Field(
+        default=None,
+        description="folder of a local cross-encoder, which ranks where no endpoint does",
+    )
     log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR")
     shutdown_seconds: float = Field(
         default=2.0, gt=0, description="how long a service may finish what it has begun"

@@ -50,10 +50,23 @@ def workflow_of(
         bus,
         stores.catalog.documents,
         answer_cache(bus) if settings.planner_cache else None,
-        f"1:{settings.embedder}:{threshold:g}",
+        f"1:{models_named(settings)}:{threshold:g}",
         agentic,
         understanding_of(settings),
         threshold,
+    )
+
+
+def models_named(settings: Settings) -> str:
+    """The models that retrieval depends on, as far as the settings name them."""
+    return ":".join(
+        (
+            settings.embedder,
+            str(settings.embedder_folder or ""),
+            settings.model_embed.name,
+            settings.model_rerank.name,
+            str(settings.reranker_folder or ""),
+        )
     )
 
 

@@ -11,23 +11,23 @@ from libs.runtime.service import Service, require, run
 from services.retriever.entries import EntryFinder
 from services.retriever.handlers import on_hydrate, on_match, on_probe, on_retrieve
 from services.retriever.probe import Prober
-from services.retriever.retrieve import IN_HAND, Retriever
+from services.retriever.reranking import reranking_of
+from services.retriever.retrieve import IN_HAND
 from services.retriever.settings import Settings
-from services.retriever.words import words_of
 
 
 def build(service: Service) -> None:
     """Wire the service."""
-    stores, settings = service.stores, service.settings
+    settings = service.settings
     assert isinstance(settings, Settings)
-    retriever = Retriever(stores.catalog, stores.index, stores.embedder, settings, words_of)
-    prober, finder = Prober(retriever), EntryFinder(retriever)
+    reranking = reranking_of(service.stores, settings)
+    prober, finder = Prober(reranking.retriever), EntryFinder(reranking.retriever)
     answer = partial(service.answer, workers=IN_HAND)
-    answer(subjects.QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, retriever))
+    answer(subjects.QUERY_RETRIEVE, RetrieveQuery, partial(on_retrieve, reranking))
     answer(subjects.QUERY_PROBE, ProbeQuery, partial(on_probe, prober))
     answer(subjects.QUERY_HYDRATE, HydrateQuery, partial(on_hydrate, prober))
     answer(subjects.QUERY_MATCH, MatchQuery, partial(on_match, finder))
-    service.soon(retriever.warm_up, "load the embedder")
+    service.soon(reranking.retriever.warm_up, "load the embedder")
     require(service, "catalog", "index")
 
 

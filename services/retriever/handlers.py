@@ -5,10 +5,10 @@ from libs.contracts.query.entries import MatchAnswer, MatchQuery
 from libs.contracts.query.probe import HydrateAnswer, HydrateQuery, ProbeAnswer, ProbeQuery
 from services.retriever.entries import EntryFinder
 from services.retriever.probe import Prober
-from services.retriever.retrieve import Retriever
+from services.retriever.reranking import Reranking
 
 
-async def on_retrieve(retriever: Retriever, query: RetrieveQuery) -> RetrieveAnswer:
+async def on_retrieve(retriever: Reranking, query: RetrieveQuery) -> RetrieveAnswer:
     """One retrieval step."""
     return await retriever.retrieve(query)
 

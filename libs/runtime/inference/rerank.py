@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from libs.runtime.inference.errors import ModelUnavailable
-from libs.runtime.inference.sentence import library
 from libs.runtime.models.failure import ModelFailed
-from libs.runtime.models.service import EndpointService
 from libs.runtime.models.settings import Endpoint
 from libs.runtime.telemetry import logger
 
@@ -40,6 +38,8 @@ class EndpointReranker:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
+        from libs.runtime.models.service import EndpointService
+
         self._service = EndpointService(endpoint)
 
     async def scores(self, query: str, texts: Sequence[str], seconds: float) -> dict[int, float]:
@@ -73,6 +73,8 @@ class CrossEncoderReranker:
             if self._encoder is None:
                 if not (self._folder / "config.json").exists():
                     raise ModelUnavailable(f"there is no cross-encoder in {self._folder}")
+                from libs.runtime.inference.sentence import library
+
                 self._encoder = library().CrossEncoder(str(self._folder), device="cpu")
             made = self._encoder.predict([(query, text) for text in texts])
         return {n: float(score) for n, score in enumerate(made) if math.isfinite(score)}
