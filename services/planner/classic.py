@@ -23,7 +23,7 @@ from services.planner.asking import ask_in_time
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.traces import classic_trace
-from services.planner.verifier import Looked, needs_of
+from services.planner.verifier import Looked, filters_of, needs_of
 
 
 @dataclass
@@ -71,16 +71,18 @@ class ClassicMode:
     ) -> Looked:
         """What was found, with a second look for what the question needs and nothing holds."""
         needs = needs_of(query.request.query, analysis)
-        looked = Looked(needs, query.request.top_k)
+        browses = analysis is not None and analysis.intent == "filter_browse"
+        looked = Looked(needs, query.request.top_k, query.request.query, browses)
         begun = time.perf_counter()
         first = await self._retrieve(query, analysis, version, started)
         looked.saw(first, 1000 * (time.perf_counter() - begun))
-        if looked.lacking and first.chunks and not first.unfinished:
+        if looked.lacking and not first.unfinished:
             again = " ".join([*looked.lacking, query.request.query])
             request = query.request.model_copy(update={"query": again[:MAX_QUERY_CHARS]})
             begun = time.perf_counter()
+            kept = filters_of(analysis, relaxed=bool(first.relaxed_filters))
             second = await self._retrieve(
-                query.model_copy(update={"request": request}), None, version, started
+                query.model_copy(update={"request": request}), kept, version, started
             )
             looked.saw_again(second, 1000 * (time.perf_counter() - begun))
         return looked
@@ -115,7 +117,7 @@ class ClassicMode:
     ) -> SearchResponse:
         request, answer = query.request, looked.answer
         evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
-        status = outcome(answer)
+        status = outcome(answer, looked.unsupported)
         step: dict[str, Any] = {
             "kind": "retrieve",
             "strategy": answer.strategy,

@@ -19,8 +19,9 @@ class Outcome(NamedTuple):
     stop_reason: Literal["complete", "time", "size"]
 
 
-def outcome(answer: RetrieveAnswer) -> Outcome:
-    """`partial` names what had no time and the way out, `abstained` why there is nothing."""
+def outcome(answer: RetrieveAnswer, unsupported: str = "") -> Outcome:
+    """`partial` names what had no time and the way out, `abstained` why there is nothing: the
+    reason `unsupported`, where all that was found was found wanting."""
     if answer.unfinished == ["size"]:
         reason = "one answer cannot hold more text: ask for fewer pieces (top_k), or by document"
         return Outcome("partial", reason, "size")
@@ -35,7 +36,7 @@ def outcome(answer: RetrieveAnswer) -> Outcome:
         return Outcome("partial", reason, "time")
     if answer.chunks:
         return Outcome("ok", "", "complete")
-    return Outcome("abstained", _why_nothing(answer), "complete")
+    return Outcome("abstained", unsupported or _why_nothing(answer), "complete")
 
 
 def _why_nothing(answer: RetrieveAnswer) -> str:

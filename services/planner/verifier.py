@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from libs.contracts.api.search import RetrieveAnswer, RetrievedChunk
-from libs.contracts.query.analysis import QueryAnalysis
+from libs.contracts.query.analysis import HardFilters, QueryAnalysis
 from libs.contracts.trace import Attempt
 from services.planner.agentic.rules import compared
+from services.planner.support import unsupported
 
 _APART = re.compile(r"[\W_]+")
 
@@ -66,6 +67,29 @@ def joined(
     return [*kept, *list(found.values())[: limit - len(kept)], *first[half:]][:limit]
 
 
+def why_unsupported(query: str, answer: RetrieveAnswer, *, browses: bool) -> str:
+    """Why nothing of an answer is about the query, empty otherwise. A corpus that is returned
+    whole, a list that is asked for, and what time has cut are not judged."""
+    if browses or answer.unfinished or answer.strategy != "fusion":
+        return ""
+    return unsupported(query, answer.chunks)
+
+
+def filters_of(analysis: QueryAnalysis | None, *, relaxed: bool) -> QueryAnalysis | None:
+    """Of an analysis what filters and prefers documents, for a search with other words; without
+    its hard filters where these were given up (`relaxed`)."""
+    if analysis is None:
+        return None
+    return QueryAnalysis(
+        hard_filters=HardFilters() if relaxed else analysis.hard_filters,
+        soft_filters=analysis.soft_filters,
+        domain_hint=analysis.domain_hint,
+        language_scope=analysis.language_scope,
+        normalized_queries=analysis.normalized_queries[:1],
+        analyzer_confidence=analysis.analyzer_confidence,
+    )
+
+
 def _plain(text: str) -> str:
     return _APART.sub("", text.casefold())
 
@@ -76,14 +100,20 @@ class Looked:
 
     needs: Needs
     top_k: int
+    query: str
+    browses: bool = False
     answer: RetrieveAnswer = field(
         default_factory=lambda: RetrieveAnswer(corpus_version=0, strategy="fusion", chunks=[])
     )
     lacking: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
+    unsupported: str = ""
 
     def saw(self, answer: RetrieveAnswer, milliseconds: float) -> None:
-        """The first look."""
+        """The first look; what has nothing to do with the query is as good as nothing."""
+        self.unsupported = why_unsupported(self.query, answer, browses=self.browses)
+        if self.unsupported:
+            answer = answer.model_copy(update={"chunks": []})
         self.answer = answer
         self._check("relaxed" if answer.relaxed_filters else "strict", milliseconds)
 
@@ -109,6 +139,10 @@ class Looked:
             return "abstention"
         return "comparison" if self.needs.sides else "single_doc"
 
+    @property
+    def _why_none(self) -> str:
+        return "unsupported" if self.unsupported else "no_evidence"
+
     def _check(self, stage: Literal["strict", "reduced", "relaxed"], retrieve_ms: float) -> None:
         begun = time.perf_counter()
         chunks = self.answer.chunks
@@ -119,7 +153,7 @@ class Looked:
                 stage=stage,
                 top_k=self.top_k,
                 verified=bool(chunks) and not reasons,
-                verification_reasons=reasons if chunks else ["no_evidence"],
+                verification_reasons=reasons if chunks else [self._why_none],
                 retrieve_ms=round(retrieve_ms, 3),
                 verify_ms=round(1000 * (time.perf_counter() - begun), 3),
             )

@@ -1,6 +1,6 @@
 """From fused ranks to the first chunks that may be cited, a few reads at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from libs.contracts.api.search import RetrievedChunk, RetrieveQuery
 from libs.contracts.artefacts import Chunk
@@ -38,11 +38,13 @@ async def assemble(
     corpus: Corpus,
     groups: list[list[Key]],
     fused: dict[Key, Fused],
+    similar: Callable[[Key], float | None],
     result: list[RetrievedChunk],
 ) -> bool:
     """Fill `result` up to `top_k`, best first; False when `MAX_BYTES` ended it before.
 
-    What is in `result` stays when this is cancelled.
+    `similar` gives a chunk's similarity to the query. What is in `result` stays when this is
+    cancelled.
     """
     start = size = 0
     while len(result) < query.top_k and start < len(groups):
@@ -52,7 +54,7 @@ async def assemble(
         kept = list(_kept(query, corpus, batch, chunks, fused))[: query.top_k - len(result)]
         targets = await targets_of(store, (places[0][:2] for places in kept))
         for places in kept:
-            cited = _cited(query.namespace, places, targets)
+            cited = _cited(query.namespace, places, targets, similar)
             size += size_of(cited)
             if result and size > MAX_BYTES:
                 return False
@@ -86,8 +88,14 @@ def size_of(cited: RetrievedChunk) -> int:
     return len(cited.content.encode()) + sum(len(html.encode()) for html in tables if html)
 
 
-def _cited(namespace: str, places: list[Place], targets: Targets) -> RetrievedChunk:
+def _cited(
+    namespace: str,
+    places: list[Place],
+    targets: Targets,
+    similar: Callable[[Key], float | None],
+) -> RetrievedChunk:
     revision, chunk, fused = places[0]
     embeds = embedded_assets(namespace, revision, chunk, targets)
     others = [other_place(r, c) for r, c, _ in places[1:]]
-    return retrieved(namespace, revision, chunk, fused, embeds, others)
+    similarity = similar((revision.revn, chunk.order))
+    return retrieved(namespace, revision, chunk, fused, embeds, others, similarity)

@@ -15,6 +15,7 @@ from services.retriever.deadline import Deadline
 from services.retriever.fusion import Fused, convex, min_max, reciprocal_rank
 from services.retriever.scope import Corpus
 from services.retriever.settings import Settings
+from services.retriever.similarity import calibration_of
 
 BASES = 64
 
@@ -55,6 +56,11 @@ class Basis:
     def dense(self) -> dict[Key, float]:
         """The scores of the dense channel, scaled to 0…1."""
         return min_max(self.found.lists.get("dense", []))
+
+    @cached_property
+    def cosines(self) -> dict[Key, float]:
+        """The cosines of the dense channel."""
+        return dict(self.found.lists.get("dense", []))
 
     @property
     def whole(self) -> bool:
@@ -107,6 +113,7 @@ class Bases:
             lists["content"],
             dense,
             share=s.retriever_mix_dense,
+            floor=calibration_of(self._embedder.model if self._embedder else "").passages.floor,
             covered={key: key[0] in corpus.dense for key in found.chunk_ids},
             extra={name: (lists[name], weight) for name, weight in _mix_weights(s, words).items()},
         )

@@ -1,9 +1,10 @@
 """Fusion of ranked lists: pure functions over keys and scores.
 
 Rank fusion is Cormack, Clarke and Büttcher's reciprocal rank fusion (SIGIR 2009) with the
-seed system's constants; the convex mix of min-max-normalised scores is Bruch, Gai and
-Ingber's (ACM TOIS 2023), whose share of 0.5 was measured to lose to BM25 on none of five
-sets.
+seed system's constants; the convex mix is Bruch, Gai and Ingber's (ACM TOIS 2023) of scores
+normalised from their theoretical minimum: 0 for BM25, for cosines that of texts that have
+nothing to do with each other. The last of a list is then no worse than it is, however short
+or long the list.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,25 +49,36 @@ def min_max(hits: Ranked[K]) -> dict[K, float]:
     return {key: (score - low) / (high - low) for key, score in hits}
 
 
+def above(hits: Ranked[K], floor: float) -> dict[K, float]:
+    """Scores as shares of the best one, both counted from `floor`; 0 at the floor and below.
+    A list that nowhere rises above it is all zeros."""
+    best = max((score for _, score in hits), default=floor)
+    if best <= floor:
+        return {key: 0.0 for key, _ in hits}
+    return {key: max(0.0, (score - floor) / (best - floor)) for key, score in hits}
+
+
 def convex(
     content: Ranked[K],
     dense: Ranked[K],
     *,
     share: float,
+    floor: float,
     covered: Mapping[K, bool],
     extra: Mapping[str, tuple[Ranked[K], float]],
 ) -> dict[K, Fused]:
-    """`(1 − share) · lexical + share · dense`, each min-max-normalised, absent ones 0.
+    """`(1 − share) · lexical + share · dense`, absent ones 0; lexical scores are counted from
+    0, dense ones from `floor`, both as shares of the best.
 
     A key that is not `covered` has no vector yet and keeps its full lexical score, so it
-    does not sink while its vectors are on their way. `extra` channels add their normalised
-    score times their weight.
+    does not sink while its vectors are on their way. `extra` channels add their score,
+    min-max-normalised, times their weight.
     """
     scores: dict[K, dict[str, float]] = {}
-    for key, value in min_max(content).items():
+    for key, value in above(content, 0.0).items():
         weight = 1.0 - share if covered.get(key, False) else 1.0
         scores.setdefault(key, {})["content"] = weight * value
-    for key, value in min_max(dense).items():
+    for key, value in above(dense, floor).items():
         scores.setdefault(key, {})["dense"] = share * value
     for name, (hits, weight) in extra.items():
         if weight > 0:

@@ -73,6 +73,7 @@ def retrieved(
     fused: Fused,
     embeds: list[Asset],
     also_in: list[OtherPlace],
+    similarity: float | None = None,
 ) -> RetrievedChunk:
     """The chunk as evidence needs it."""
     meta = chunk.metadata
@@ -95,5 +96,6 @@ def retrieved(
         also_in=also_in,
         score=fused.score,
         channels=fused.parts,
+        similarity=similarity,
         summary=meta.summary,
     )

@@ -39,6 +39,7 @@ from services.retriever.guidance import (
 )
 from services.retriever.scope import Corpus, corpus_of
 from services.retriever.settings import Settings
+from services.retriever.similarity import calibration_of, is_calibrated
 
 log = logger("retriever")
 
@@ -145,6 +146,18 @@ class Retriever:
             soft_weight=s.retriever_boost_soft,
         )
 
+    def _similar(self, basis: Basis) -> Callable[[Key], float | None]:
+        """A chunk's similarity to the query, as far as the dense channel found it: of an
+        embedder that nobody calibrated it would say nothing."""
+        model = self.embedder.model if self.embedder else ""
+        scale = calibration_of(model).passages
+        cosines = basis.cosines if is_calibrated(model) else {}
+
+        def similar(key: Key) -> float | None:
+            return scale.similarity(cosines[key]) if key in cosines else None
+
+        return similar
+
     async def _attempted(
         self, query: RetrieveQuery, corpus: Corpus, limit: Deadline
     ) -> RetrieveAnswer:
@@ -185,7 +198,10 @@ class Retriever:
                     kept = required_only(fused, found, guidance)
                     kept = documents_first(kept) if guidance.browse else kept
                     groups = grouped(kept, chunk_ids)
-                    if not await assemble(self.catalog.chunks, query, corpus, groups, kept, chunks):
+                    similar = self._similar(basis)
+                    if not await assemble(
+                        self.catalog.chunks, query, corpus, groups, kept, similar, chunks
+                    ):
                         unfinished.append("size")
             except TimeoutError:
                 unfinished.append("assembly")

@@ -4,8 +4,10 @@ The thresholds of entry search (0.3, 0.55, 0.85) are on the scale of an embedder
 texts score near 0.2. One whose cosines lie elsewhere is mapped there by a stored calibration on
 random pairs, linear between its points: their median is 0.2, their upper quartile 0.3, their
 99th percentile 0.55, and a text asked and stored is 1. Pairs of two questions are nearer to
-each other than a question and an entry, so each kind has its own points. Those stored are of
-90,000 pairs of `eval/data/entries-app-ko*.csv`.
+each other than a question and an entry, and a paragraph is farther from a question than an
+entry is, so each kind has its own points. Those stored are of 90,000 pairs of
+`eval/data/entries-app-ko*.csv`, and of questions with the paragraphs of other questions in
+Korean and English.
 """
 
 import json
@@ -29,22 +31,29 @@ class Scale:
     p99: float
     same: float
 
+    @property
+    def floor(self) -> float:
+        """The cosine of texts that have nothing to do with each other: as far below the median
+        as the 99th percentile is above it."""
+        return 2 * self.median - self.p99
+
     def similarity(self, cosine: float) -> float:
         """The cosine on the scale users see."""
-        bottom = 2 * self.median - self.p99
-        points = [bottom, self.median, self.quartile, self.p99, self.same]
+        points = [self.floor, self.median, self.quartile, self.p99, self.same]
         return float(np.interp(cosine, points, SCALE))
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The scales of one embedder: question against entry, question against question."""
+    """The scales of one embedder: a question against an entry, a question, a passage."""
 
     entries: Scale
     questions: Scale
+    passages: Scale
 
 
-PLAIN = Calibration(Scale(0.2, 0.3, 0.55, 1.0), Scale(0.2, 0.3, 0.55, 1.0))
+_AS_IT_IS = Scale(0.2, 0.3, 0.55, 1.0)
+PLAIN = Calibration(_AS_IT_IS, _AS_IT_IS, _AS_IT_IS)
 """Of an embedder that nobody measured: its cosines as they are from 0.2 on."""
 
 
@@ -52,9 +61,14 @@ PLAIN = Calibration(Scale(0.2, 0.3, 0.55, 1.0), Scale(0.2, 0.3, 0.55, 1.0))
 def _stored() -> dict[str, Calibration]:
     known = json.loads(FILE.read_text())
     return {
-        name: Calibration(Scale(*one["entries"]), Scale(*one["questions"]))
+        name: Calibration(*(Scale(*one[kind]) for kind in ("entries", "questions", "passages")))
         for name, one in known.items()
     }
+
+
+def is_calibrated(model: str) -> bool:
+    """Whether a calibration is stored for exactly this model."""
+    return model in _stored()
 
 
 def calibration_of(model: str) -> Calibration:

@@ -178,7 +178,11 @@ class RetrieveQuery(Contract):
 
 
 class RetrievedChunk(Contract):
-    """A hydrated hit, best first in its list, with the channel ranks that explain it."""
+    """A hydrated hit, best first in its list, with the channel ranks that explain it.
+
+    `similarity` is that to the query, 0…1 on the calibrated scale of the embedder; None where
+    the dense channel did not find the chunk, or the embedder has no calibration.
+    """
 
     document_id: str
     revision: int
@@ -198,6 +202,7 @@ class RetrievedChunk(Contract):
     also_in: list[OtherPlace] = []
     score: float
     channels: dict[str, float] = {}
+    similarity: float | None = None
     summary: str = ""
 
 

@@ -7,7 +7,13 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, RetrieveQuery
+from libs.contracts.api.search import (
+    MAX_QUERY_CHARS,
+    PlanQuery,
+    RetrieveAnswer,
+    RetrievedChunk,
+    RetrieveQuery,
+)
 from libs.contracts.artefacts.chunk import base_id
 from libs.contracts.bus import Subject
 from libs.contracts.query.analysis import HardFilters, QueryAnalysis
@@ -28,6 +34,13 @@ from services.planner.agentic.bridge import CANDIDATES, Bridge, Key, key_of
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.rules import plan
 from services.planner.asking import ask_in_time
+from services.planner.verifier import (
+    filters_of,
+    joined,
+    missing,
+    needs_of,
+    why_unsupported,
+)
 
 BREADTH = 10
 """How many chunks beyond `top_k` are looked at, to be listed when they stay unopened."""
@@ -37,7 +50,8 @@ R = TypeVar("R", bound=BaseModel)
 
 @dataclass
 class Gathered:
-    """What a plan's steps found, best first, and what is to be told of it."""
+    """What a plan's steps found, best first, and what is to be told of it: `looks` holds what
+    the best pieces lacked at the first look and, where there was one, at the second."""
 
     plan: RetrievalPlan
     corpus_version: int
@@ -49,6 +63,8 @@ class Gathered:
     skipped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     relaxed_filters: list[str] = field(default_factory=list)
+    looks: list[list[str]] = field(default_factory=list)
+    unsupported: str = ""
 
 
 @dataclass
@@ -79,10 +95,13 @@ class Agent:
         hops = [step for step in out.plan.steps if step.kind == "bridge"]
         searches = [step for step in out.plan.steps if step.kind == "search"]
         await self._first(searches, named=bool(hops))
+        if out.unsupported:
+            return out
         for step in hops:
             if not await self._hop(step):
                 break
         await self._open()
+        await self._look_again()
         return out
 
     async def _first(self, searches: list[PlanStep], *, named: bool) -> None:
@@ -95,6 +114,10 @@ class Agent:
             out.corpus_version = answer.corpus_version or self.version
             out.strategy, out.notes = answer.strategy, answer.notes
             out.relaxed_filters = answer.relaxed_filters
+            browses = self.analysis is not None and self.analysis.intent == "filter_browse"
+            out.unsupported = why_unsupported(searches[0].query, answer, browses=browses)
+            if out.unsupported:
+                return
             out.bridge.start(answer.chunks)
         if named and out.relaxed_filters:
             begun = await self._named()
@@ -116,7 +139,9 @@ class Agent:
             filters=request.filters,
             explain=request.explain,
             milliseconds=self._time(),
-            analysis=self.analysis if step.query == request.query else self._of_side(),
+            analysis=self.analysis
+            if step.query == request.query
+            else filters_of(self.analysis, relaxed=bool(self._out.relaxed_filters)),
         )
         return await self._ask(step.step_id, "search", QUERY_RETRIEVE, body, RetrieveAnswer)
 
@@ -125,18 +150,6 @@ class Agent:
         if self.analysis is None or not self._out.relaxed_filters:
             return self.analysis
         return self.analysis.model_copy(update={"hard_filters": HardFilters()})
-
-    def _of_side(self) -> QueryAnalysis | None:
-        """Of the whole question only what filters and prefers documents: its words are not
-        those of a side."""
-        if self.analysis is None:
-            return None
-        return QueryAnalysis(
-            hard_filters=self.analysis.hard_filters,
-            soft_filters=self.analysis.soft_filters,
-            normalized_queries=self.analysis.normalized_queries[:1],
-            analyzer_confidence=self.analysis.analyzer_confidence,
-        )
 
     async def _named(self) -> ProbeAnswer | None:
         return await self._probe("names", [])
@@ -189,6 +202,24 @@ class Agent:
             if key in self._chunks
         ]
 
+    async def _look_again(self) -> None:
+        """One search more for what the question needs and none of the best pieces holds; what
+        it brings stands behind their better half, as in classic search."""
+        out, request = self._out, self.query.request
+        needs = needs_of(request.query, self.analysis).all
+        lacking = missing(needs, out.chunks[: request.top_k]) if out.chunks else []
+        out.looks.append(lacking)
+        if not lacking or out.unfinished or out.skipped:
+            return
+        words = " ".join([*lacking, request.query])[:MAX_QUERY_CHARS]
+        again = PlanStep(step_id="again", kind="search", query=words, entities=lacking[:8])
+        answer = await self._search(again)
+        fresh = [c for c in (answer.chunks if answer else []) if key_of(c) not in self.seen]
+        best = in_order(joined(out.chunks[: request.top_k], fresh, lacking, request.top_k))
+        known = {key_of(c) for c in best}
+        out.chunks = [*best, *(c for c in out.chunks if key_of(c) not in known)]
+        out.looks.append(missing(needs, best))
+
     async def _read(self, step_id: str, places: list[list[Key]]) -> None:
         """Read the first chunk of each of these equal ones, unless it is here with its places."""
         refs = [
@@ -236,6 +267,16 @@ class Agent:
         step |= {"calls": 1, "milliseconds": round(1000 * (time.perf_counter() - began), 3)}
         self._out.steps.append(step)
         return answer
+
+
+def in_order(chunks: list[RetrievedChunk]) -> list[RetrievedChunk]:
+    """The chunks with scores that never rise, so that their order is that of their scores."""
+    result: list[RetrievedChunk] = []
+    for chunk in chunks:
+        most = result[-1].score if result else chunk.score
+        score = min(chunk.score, most)
+        result.append(chunk.model_copy(update={"score": score}))
+    return result
 
 
 async def _nothing() -> None:

@@ -147,7 +147,7 @@ def _status(
             "give it more (budget.tokens) or continue this run"
         )
         return "partial", reason, "tokens"
-    result = outcome(answer)
+    result = outcome(answer, gathered.unsupported)
     return result.status, result.reason, result.stop_reason
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
 from libs.contracts.events.planner import RunStep
@@ -150,8 +151,9 @@ def agentic_trace(
     """The record of an agentic query; milliseconds."""
     request = query.request
     sides = coverage(gathered, response.evidence)
-    missing = [f"side_{n}_missing" for n, held in enumerate(sides.values(), 1) if not held]
-    reasons = missing if response.evidence else ["no_evidence"]
+    looks = gathered.looks or [[]]
+    first: Literal["relaxed", "strict"] = "relaxed" if gathered.relaxed_filters else "strict"
+    none = ["unsupported" if gathered.unsupported else "no_evidence"]
     found, hops = len(response.evidence), len(gathered.bridge.via)
     return trace_of(
         request,
@@ -161,21 +163,25 @@ def agentic_trace(
             pipeline="agentic",
             strategy=gathered.plan.shape,
             stage_sequence=[*(step.step_id for step in gathered.plan.steps), "open", "render"],
-            selected_stage="strict",
+            selected_stage="reduced" if len(looks) > 1 else first,
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
             comparison_coverage=sides,
             stage_latencies_ms=StageLatencies(
                 query_analysis_ms=round(analysis_ms, 3), answer_generation_ms=round(render_ms, 3)
             ),
+            verifier_retry=len(looks) > 1,
             attempts=[
                 Attempt(
-                    stage="strict",
+                    stage="reduced" if number else first,
                     top_k=request.top_k,
-                    verified=not reasons,
-                    verification_reasons=reasons,
-                    retrieve_ms=round(retrieve_ms, 3),
+                    verified=bool(response.evidence) and not lacking,
+                    verification_reasons=[f"missing: {need}" for need in lacking]
+                    if response.evidence
+                    else none,
+                    retrieve_ms=round(retrieve_ms / len(looks), 3),
                 )
+                for number, lacking in enumerate(looks)
             ],
             readable_summary=(
                 f"{gathered.plan.reason}; {hops} pieces were reached over names in evidence, "

@@ -7,7 +7,8 @@ from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk,
 from services.planner.workflow import Workflow
 
 FOUND = RetrievedChunk(
-    document_id="d2", revision=1, file_name="a.md", chunk_id="t1", type="text", content="…",
+    document_id="d2", revision=1, file_name="a.md", chunk_id="t1", type="text",
+    content="도로 정비 사업의 기간; 제12조",
     path=[], order=0, page_numbers=[], boxes=[], content_hash="sha256:ab", score=1.0, channels={},
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk,
 from services.planner.analysis.model import Analyzer
 from services.planner.local import analyse_query, analyzer
 from services.planner.understanding import Understanding
-from services.planner.verifier import joined, missing, needs_of
+from services.planner.verifier import filters_of, joined, missing, needs_of
 from services.planner.workflow import Workflow
 
 
@@ -112,7 +112,7 @@ async def test_a_missing_side_is_looked_for_once_more() -> None:
     bus = Bus([chunk("g", "Germany pays"), chunk("x")], [chunk("f", "France pays")])
     response, planner = await run(bus, "Compare Germany and France in pensions")
     assert bus.asked[1].query == "france Compare Germany and France in pensions"
-    assert bus.asked[1].analysis is None
+    assert bus.asked[1].analysis == filters_of(bus.asked[0].analysis, relaxed=False)
     assert [e.chunk_id for e in response.evidence] == ["g", "x", "f"]
     assert response.query_type == "comparison"
     assert planner["comparison_coverage"] == {"germany": True, "france": True}
@@ -126,7 +126,7 @@ async def test_a_missing_side_is_looked_for_once_more() -> None:
 
 
 async def test_what_is_nowhere_is_said_after_one_retry() -> None:
-    bus = Bus([chunk("a", "other law")], [chunk("b", "also other")])
+    bus = Bus([chunk("a", "other law", similarity=0.8)], [chunk("b", "also other")])
     response, planner = await run(bus, "산업안전보건법 제99조는?")
     assert len(bus.asked) == 2
     assert [e.chunk_id for e in response.evidence] == ["a"]

@@ -59,7 +59,8 @@ async def cite(store: Store, top_k: int) -> tuple[bool, list[RetrievedChunk]]:
     result: list[RetrievedChunk] = []
     query = RetrieveQuery(namespace="acme", query="q", top_k=top_k)
     corpus = Corpus(1, REVISIONS, None)
-    whole = await assemble(cast(Any, store), query, corpus, groups, fused, result)
+    near = {keys[0]: 0.9}
+    whole = await assemble(cast(Any, store), query, corpus, groups, fused, near.get, result)
     return whole, result
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.retriever.fusion import convex, min_max, reciprocal_rank
+from services.retriever.fusion import above, convex, min_max, reciprocal_rank
 
 WEIGHTS = {"path": 1.0, "content": 2.0, "term": 1.5}
 
@@ -32,25 +32,34 @@ def test_min_max_spans_zero_to_one_and_equal_scores_are_ones() -> None:
     assert min_max([]) == {}
 
 
+def test_scores_are_shares_of_the_best_above_the_floor() -> None:
+    assert above([("a", 0.9), ("b", 0.8), ("c", 0.6)], 0.7) == {
+        "a": 1.0, "b": pytest.approx(0.5), "c": 0.0,
+    }  # fmt: skip
+    assert above([("a", 0.7)], 0.7) == {"a": 0.0}
+    assert above([], 0.7) == {}
+
+
 def test_the_mix_is_half_lexical_and_half_dense() -> None:
-    content, dense = [("a", 10.0), ("b", 0.0)], [("b", 0.9), ("c", 0.7)]
+    content, dense = [("a", 10.0), ("b", 5.0)], [("b", 0.9), ("c", 0.8)]
     covered = dict.fromkeys("abc", True)
-    fused = convex(content, dense, share=0.5, covered=covered, extra={})
-    assert {k: v.score for k, v in fused.items()} == {"a": 0.5, "b": 0.5, "c": 0.0}
+    fused = convex(content, dense, share=0.5, floor=0.7, covered=covered, extra={})
+    scores = {k: v.score for k, v in fused.items()}
+    assert scores == {"a": 0.5, "b": 0.75, "c": pytest.approx(0.25)}
 
 
 def test_a_chunk_without_its_vector_keeps_its_full_lexical_score() -> None:
     content, dense = [("new", 10.0), ("old", 9.0), ("low", 0.0)], [("old", 0.9)]
     covered = {"new": False, "old": True, "low": True}
-    fused = convex(content, dense, share=0.5, covered=covered, extra={})
+    fused = convex(content, dense, share=0.5, floor=0.7, covered=covered, extra={})
     assert fused["new"].score == 1.0
     assert fused["old"].score == pytest.approx(0.5 * 0.9 + 0.5)
 
 
-@given(ranked, ranked, st.floats(0, 1))
-def test_the_mix_stays_within_zero_and_one(content, dense, share) -> None:
+@given(ranked, ranked, st.floats(0, 1), st.floats(-1, 1))
+def test_the_mix_stays_within_zero_and_one(content, dense, share, floor) -> None:
     covered = {key: True for key, _ in [*content, *dense]}
-    fused = convex(content, dense, share=share, covered=covered, extra={})
+    fused = convex(content, dense, share=share, floor=floor, covered=covered, extra={})
     assert set(fused) == set(covered)
     assert all(-1e-9 <= f.score <= 1 + 1e-9 for f in fused.values())
 

@@ -1,0 +1,86 @@
+"""Whether what was found has to do with what was asked. Pure.
+
+Two signs, neither of which suffices: how near the nearest piece is to the query, on the
+calibrated scale on which one pair of unrelated texts in a hundred is nearer than 0.55; and how
+many of the words that tell one piece holds. Questions of several hops hold few of their words
+in any one piece, gibberish is near to much of a corpus and none of its words is anywhere.
+Measured on questions asked of their own and of other sets: no answerable one is refused.
+"""
+
+from collections.abc import Sequence
+
+from libs.contracts.api.search import RetrievedChunk
+from libs.runtime.index.tokenizer import tokenize
+from services.planner.analysis.korean import HANGUL
+from services.planner.analysis.words import content_words, meant
+
+READ = 1024
+"""Characters of a query whose words are looked for."""
+
+CERTAIN = 0.7
+"""So near, a piece is taken to be about the query without a look at its words."""
+NEAR, TOLD = 0.55, 1 / 3
+"""A piece that is nearer, or that holds so many of the words, speaks for itself."""
+NEAR_WITHOUT_WORDS = 0.65
+"""What a piece that holds none of the words has to be, in the query's own script."""
+NEAR_ACROSS, NEAR_ACROSS_TOLD = 0.4, 0.3
+"""What a piece in another script has to be, whose words cannot be compared and whose cosines lie
+lower; the second where a name or a code is in both. Not for a query none of whose words stands
+in pieces of its own script either: those are no words."""
+
+
+def unsupported(query: str, chunks: Sequence[RetrievedChunk]) -> str:
+    """Why none of what was found is about the query; empty where some of it may be, and where
+    nothing was found."""
+    similar = [(c.similarity or 0.0, c) for c in chunks]
+    if not chunks or max(near for near, _ in similar) >= CERTAIN:
+        return ""
+    words = told_by(query)
+    measured = any(c.similarity is not None for c in chunks)
+    if not words:
+        signs = measured and not meant(query)
+        return "the query holds no word" if signs and _far(similar) else ""
+    shares = [covered(words, chunk) for _, chunk in similar]
+    best = max(shares)
+    strange = best == 0 and not all(_across(query, chunk) for _, chunk in similar)
+    for (near, chunk), share in zip(similar, shares, strict=True):
+        across = _across(query, chunk) and not strange
+        if _holds(near, share, across=across, measured=measured):
+            return ""
+    held = f"{round(best * len(words))} of its {len(words)} words that tell"
+    far = " and none is nearer to it than unrelated texts are" if measured else ""
+    return f"nothing that was found is about the query: no piece holds more than {held}{far}"
+
+
+def _far(similar: Sequence[tuple[float, RetrievedChunk]]) -> bool:
+    return max(near for near, _ in similar) < NEAR_WITHOUT_WORDS
+
+
+def _holds(near: float, share: float, *, across: bool, measured: bool) -> bool:
+    if not measured:
+        return share > 0
+    if share >= TOLD:
+        return True
+    if across:
+        return near >= (NEAR_ACROSS_TOLD if share > 0 else NEAR_ACROSS)
+    return near >= (NEAR if share > 0 else NEAR_WITHOUT_WORDS)
+
+
+def told_by(query: str) -> list[frozenset[str]]:
+    """The words of a query that tell, each as its tokens."""
+    found = (frozenset(tokenize(word)) for word in content_words(query[:READ]))
+    return [tokens for tokens in found if tokens]
+
+
+def covered(words: Sequence[frozenset[str]], chunk: RetrievedChunk) -> float:
+    """The share of the words that a chunk holds in its text, heading path or file name. More
+    than half of a word's tokens are enough, since Korean compounds are written with spaces
+    and without."""
+    text = " ".join((chunk.file_name, *chunk.path, chunk.content))
+    held = set(tokenize(text))
+    return sum(2 * len(word & held) > len(word) for word in words) / len(words) if words else 0.0
+
+
+def _across(query: str, chunk: RetrievedChunk) -> bool:
+    """Whether one of both is in Hangul and the other holds none."""
+    return bool(HANGUL.search(query)) != bool(HANGUL.search(chunk.content))
