@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from libs.contracts.artefacts.records import MergedEntries
 from libs.contracts.entries import Enrichment, EnrichStep, Entry
 from libs.contracts.query.entries import StepCost
-from libs.runtime.keys import document_prefix
+from libs.runtime.keys import answers_prefix
 from libs.runtime.models.caches import StoredAnswers
 from libs.runtime.models.factory import open_model
 from libs.runtime.models.failure import ModelFailed
@@ -27,7 +27,6 @@ from services.chunker.text import CountMany
 
 BEAT_SECONDS = 2.0
 """How often a cancel is looked for while models are waited for."""
-ANSWERS = ".answers/"
 
 Change = Callable[[], Awaitable[Entry]]
 
@@ -65,7 +64,7 @@ class Enricher:
         model = self.model_of(step)
         if model is None:
             return given
-        cache = StoredAnswers(self.objects, document_prefix(namespace, document_id) + ANSWERS)
+        cache = StoredAnswers(self.objects, answers_prefix(namespace, document_id))
         calls = [c for c in calls_of(step, given.entries, given.wanted, model.name) if not c.known]
         make = _described if step == "describe" else _told_apart
         changes = [_change(make, model, cache, call) for call in calls]
