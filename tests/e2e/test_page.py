@@ -34,12 +34,17 @@ def opened(stack: Stack, view: str, shows: str, language: str = "en") -> str:
 
 
 def loaded(stack: Stack, view: str, language: str) -> str:
+    return dumped(f"{stack.url}/#key={KEY}&view={view}&lang={language}")
+
+
+def dumped(address: str, *options: str) -> str:
+    """The nodes of a page in a browser that knows nothing yet."""
     assert CHROMIUM is not None
-    address = f"{stack.url}/#key={KEY}&view={view}&lang={language}"
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-             f"--user-data-dir={folder}", "--virtual-time-budget=20000", "--dump-dom", address],
+             f"--user-data-dir={folder}", "--virtual-time-budget=20000", "--dump-dom",
+             *options, address],
             capture_output=True, text=True, timeout=120, check=True,
         )  # fmt: skip
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -81,3 +86,21 @@ def test_jobs_say_what_failed_and_why(filled: Stack) -> None:
     dom = opened(filled, "/jobs", "broken-page.pdf")
     assert "broken-page.pdf" in dom
     assert "unreadable: the PDF cannot be opened" in dom
+
+
+def test_a_key_out_of_a_link_is_asked_about_first_but_on_this_machine(filled: Stack) -> None:
+    elsewhere = ("--host-resolver-rules=MAP groundwire.test 127.0.0.1",)
+    address = f"http://groundwire.test:{filled.port}/#key={{}}&view=/documents&lang=en"
+    for _ in range(TRIES):
+        asked = dumped(address.format(KEY), *elsewhere)
+        if 'id="offered"' in asked:
+            break
+    assert "This link opens the namespace default" in asked
+    assert "pump-page" not in asked
+    for _ in range(TRIES):
+        refused = dumped(address.format("gw_nobodys"), *elsewhere)
+        if "not taken" in refused:
+            break
+    assert "The key of this link is not taken." in refused
+    assert 'id="offered"' not in refused
+    assert "gw_nobodys" not in refused

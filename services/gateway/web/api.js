@@ -38,6 +38,10 @@ export async function post(path, body) {
   return answer.status === 204 ? null : answer.json();
 }
 
+/** Whose a key is that is not the tab's own. */
+export const whose = async (secret) =>
+  (await raw("/v1/self", { headers: { Authorization: `Bearer ${secret.trim()}` } })).json();
+
 export const remove = (path) => raw(path, { method: "DELETE" });
 
 /** An image that needs the key, as an address for <img>. */

@@ -1,6 +1,7 @@
 // Which view is shown, the key, and the language.
 
 import { forget, get, key, remember, useNamespace } from "./api.js";
+import { arrive } from "./arrival.js";
 import { documents, documentView } from "./documents.js";
 import { el, notice, show } from "./dom.js";
 import { entries } from "./entries.js";
@@ -65,14 +66,10 @@ async function start() {
   await route();
 }
 
-// `#key=…` (and `&view=/jobs&lang=ko`) opens the page with a key, which leaves the address at once
 const given = new URLSearchParams(location.hash.slice(1));
 if (given.get("lang")) switchLanguage(given.get("lang"));
-if (given.get("key")) {
-  remember(given.get("key"));
-  history.replaceState(null, "", `/#${given.get("view") || "/search"}`);
-}
 addEventListener("hashchange", () => { document.getElementById("main").focus(); route(); });
 document.getElementById("language").addEventListener("click", () => { switchLanguage(); relabel(); route(); });
 document.getElementById("leave").addEventListener("click", () => { forget(); start(); });
-start();
+relabel();
+arrive(given, start);

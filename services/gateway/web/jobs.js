@@ -50,8 +50,13 @@ export function letters() {
     (letter, again) => {
       const place = `/v1/dead-letters/${encodeURIComponent(letter.dead_letter_id)}`;
       return el("tr", {}, el("td", {}, letter.stage), el("td", {}, `${letter.code}: ${letter.detail}`),
-        el("td", {}, letter.document_id || ""), el("td", {}, when(letter.parked_at)),
+        el("td", {}, letter.document_id || "", " ",
+          letter.trace_url ? el("a", { href: letter.trace_url, rel: "noreferrer" }, t("trace")) : ""),
+        el("td", {}, when(letter.parked_at)),
         el("td", { class: "row" }, el("button", { type: "button", onclick: act(() => post(`${place}/replay`), again) }, t("replay")),
-          el("button", { type: "button", onclick: act(() => remove(place), again) }, t("discard"))));
+          el("button", { type: "button", onclick: act(async () => {
+            const reason = prompt(t("discardWhy"));
+            if (reason) await remove(`${place}?reason=${encodeURIComponent(reason)}`);
+          }, again) }, t("discard"))));
     });
 }
