@@ -11,6 +11,7 @@ from libs.runtime.service import Service, require, run
 from services.chunker.enrich import enricher_of
 from services.chunker.handlers import Deps, on_cost, on_described, on_merged, on_parsed
 from services.chunker.settings import Settings
+from services.chunker.summaries import summariser_of
 
 
 def build(service: Service) -> None:
@@ -18,13 +19,13 @@ def build(service: Service) -> None:
     settings = service.settings
     assert isinstance(settings, Settings)
     counter = TokenCounter(settings.models_dir())
-    stores, workers = service.stores, settings.chunker_workers
-    enricher, documents = enricher_of(stores.objects, settings), stores.catalog.documents
-    sizes, count = settings.sizes(), counter.count_many
-    deps = Deps(service.bus, stores.objects, count, sizes, documents, enricher)
+    catalog, objects = service.stores.catalog, service.stores.objects
+    asked = (catalog.documents, enricher_of(objects, settings), summariser_of(objects, settings))
+    deps = Deps(service.bus, objects, counter.count_many, settings.sizes(), *asked)
     service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
-    service.on_end(enricher.close)
+    service.on_end(deps.close)
     require(service, "catalog", "objects")
+    workers = settings.chunker_workers
     service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=workers)
     service.hear(DESCRIBE, EntriesMerged, partial(on_merged, deps), workers=workers)
     service.hear(TELL_APART, EntriesDescribed, partial(on_described, deps), workers=workers)

@@ -33,6 +33,7 @@ from services.chunker.records import (
     unnamed,
     wanted_of,
 )
+from services.chunker.summaries import Summariser
 from services.chunker.text import CountMany
 
 COUNT_BATCH = 1024
@@ -51,6 +52,14 @@ class Deps:
     """Where what is published of a collection is found; only documents of records need it."""
     enricher: Enricher | None = None
     """Models at work on entries; None where none may be."""
+    summariser: Summariser | None = None
+    """A model at work on sections; None where none may be."""
+
+    async def close(self) -> None:
+        """Release the connections of models."""
+        for one in (self.enricher, self.summariser):
+            if one is not None:
+                await one.close()
 
 
 async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
@@ -63,6 +72,10 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
     if rules is None:
         built = await asyncio.to_thread(_build, deps, event, profile, rows, work)
         del rows
+        if deps.summariser is not None:
+            built, findings = await deps.summariser.summarised(event, built, work)
+            told = await noted(deps.objects, event, findings, "summarised/diagnostics.json")
+            event = event.model_copy(update={"diagnostics": told})
         await _announce(deps, event, built, work)
         return
     union, report = await merge(deps.objects, deps.documents, event, rules, rows)

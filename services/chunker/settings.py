@@ -25,6 +25,12 @@ class Settings(settings.Settings):
     model_summary: Endpoint = endpoint(ModelUse.SUMMARY)
     model_describe: Endpoint = endpoint(ModelUse.DESCRIBE)
     model_context: Endpoint = endpoint(ModelUse.CONTEXT)
+    document_model_calls: int = Field(
+        default=200, ge=1, description="model calls of one use for one document"
+    )
+    document_model_tokens: int = Field(
+        default=500_000, ge=1000, description="model tokens of one use for one document"
+    )
     chunker_models_at_once: int = Field(
         default=4, ge=1, description="calls of models that one chunker has under way"
     )
