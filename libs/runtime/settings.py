@@ -82,6 +82,10 @@ class Settings(BaseSettings):
         default="e5",
         description="e5, use, sentence-transformers, openai, or none for lexical search alone",
     )
+    embedder_before: str = Field(
+        default="",
+        description="the embedder that answers while the vectors of another are made",
+    )
     embedder_folder: Path | None = Field(
         default=None, description="model folder of the embedder sentence-transformers"
     )

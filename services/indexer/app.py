@@ -6,13 +6,12 @@ from libs.contracts.events import DocumentChunked, DocumentPublished, ErasureReq
 from libs.contracts.subjects import EMBED, ERASE, PUBLISH, Stage
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.service import Service, require, run
+from services.indexer import reembed
 from services.indexer.deps import Deps
-from services.indexer.erase import sweep_again
+from services.indexer.erase import SWEEP_SECONDS, sweep_again
 from services.indexer.following import LOOK_SECONDS, Following
 from services.indexer.handlers import on_chunked, on_erasure_requested, on_published
 from services.indexer.settings import Settings
-
-SWEEP_SECONDS = 15.0
 
 
 def build(service: Service) -> None:
@@ -28,6 +27,7 @@ def build(service: Service) -> None:
     service.hear(ERASE, ErasureRequested, partial(on_erasure_requested, deps), advances=False)
     service.every(SWEEP_SECONDS, partial(sweep_again, deps), "second sweep of erasures")
     service.every(LOOK_SECONDS, Following(deps).look, "corpus files")
+    service.every(reembed.LOOK_SECONDS, reembed.Reembedding(deps).look, "vectors of another model")
     require(service, "catalog", "objects", "index", "graph")
 
 

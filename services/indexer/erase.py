@@ -19,6 +19,7 @@ from libs.runtime.keys import answers_prefix, document_key, document_prefix, rev
 from libs.runtime.work import Work
 from services.indexer.deps import Deps
 
+SWEEP_SECONDS = 15.0
 MARKERS = ".erasures/"
 
 

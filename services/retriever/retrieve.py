@@ -69,6 +69,12 @@ class Retriever:
         self.bases = Bases(self.index, self.embedder, s)
         self.gate = Gate("the retriever", s.retriever_searches, s.retriever_queue)
 
+    def use(self, embedder: Embedder | None) -> None:
+        """Answer by this embedder from the next query on; those under way keep theirs."""
+        self.embedder = embedder
+        self.bases = Bases(self.index, embedder, self.settings)
+        self._corpora = {}
+
     async def warm_up(self) -> None:
         """Load the model and the vectors, so that the first query does not wait for them."""
         if self.embedder is None:
@@ -116,9 +122,10 @@ class Retriever:
         """What is active, as of the current corpus version."""
         version = await self.catalog.documents.corpus_version(namespace)
         known = self._corpora.get(namespace)
-        if known is None or known.version != version:
+        model = self.embedder.model if self.embedder else None
+        if known is None or known.version != version or known.model != model:
             active = await self.catalog.documents.active_set(namespace)
-            known = corpus_of(active, self.embedder.model if self.embedder else None)
+            known = corpus_of(active, model)
             self._corpora[namespace] = known
         return known
 

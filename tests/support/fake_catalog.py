@@ -148,6 +148,13 @@ class Documents:
         self.change(record, dense_model=model)
         return self.version
 
+    async def switch_dense(self, namespace: str, revns: list[int], model: str) -> int:
+        changed = [r for r in self.all.values() if r.revn in revns and r.dense_model != model]
+        for record in changed:
+            self.change(record, dense_model=model)
+        self.version += bool(changed)
+        return self.version
+
     async def corpus_version(self, namespace: str) -> int:
         return self.version
 

@@ -157,6 +157,11 @@ class DocumentStore(Protocol):
         """Switch the revision's dense channel on; returns the corpus version."""
         ...
 
+    async def switch_dense(self, namespace: str, revns: list[int], model: str) -> int:
+        """Switch these revisions' dense channels to `model`, all at once; returns the corpus
+        version, which rises once when readers see it."""
+        ...
+
     async def active_set(self, namespace: str) -> ActiveSet:
         """The active revisions of documents that are not hidden, by document id."""
         ...

@@ -197,6 +197,21 @@ class DocumentStoreSuite:
         await catalog.documents.activate(NS, "doc-1", 1)
         assert [one.dense_model for one in await active(catalog)] == ["e5"]
 
+    async def test_dense_channels_are_switched_at_once(self, catalog: Catalog) -> None:
+        for document_id in ("doc-1", "doc-2", "doc-3"):
+            await published(catalog, document_id)
+            await catalog.documents.set_dense(NS, document_id, 1, "old")
+        version = await catalog.documents.corpus_version(NS)
+        revns = [one.revn for one in await active(catalog)][:2]
+        assert await catalog.documents.switch_dense(NS, revns, "new") == version + 1
+        assert [one.dense_model for one in await active(catalog)] == ["new", "new", "old"]
+        assert await catalog.documents.switch_dense(NS, revns, "new") == version + 1
+        assert await catalog.documents.switch_dense("another", revns, "old") == 0
+        assert [one.dense_model for one in await active(catalog)] == ["new", "new", "old"]
+        kept = await catalog.documents.revision(NS, "doc-1")
+        assert kept is not None
+        assert kept.dense_model == "new"
+
     async def test_a_flip_may_bring_its_vectors(self, catalog: Catalog) -> None:
         await published(catalog, "doc-1", dense_model="e5")
         assert [one.dense_model for one in await active(catalog)] == ["e5"]

@@ -176,6 +176,10 @@ class SqlDocuments:
         """See the port."""
         return await self._database.write(flips.set_dense, namespace, document_id, revision, model)
 
+    async def switch_dense(self, namespace: str, revns: list[int], model: str) -> int:
+        """See the port."""
+        return await self._database.write(flips.switch_dense, namespace, revns, model)
+
     async def active_set(self, namespace: str) -> ActiveSet:
         """See the port."""
         return await self._database.read(flips.active_set, namespace)

@@ -30,6 +30,8 @@ from libs.runtime.catalog.sql.schema import (
     this_document,
 )
 
+_AT_ONCE = 500
+"""Revisions named in one statement."""
 _VERSION = select(namespace.c.corpus_version).where(namespace.c.name == bindparam("namespace"))
 _ACTIVE_SET = (
     select(
@@ -240,6 +242,25 @@ def set_dense(connection: Connection, name: str, document_id: str, number: int, 
         .values(dense_model=model)
     )
     return raise_version(connection, name) if seen.rowcount else corpus_version(connection, name)
+
+
+def switch_dense(connection: Connection, name: str, revns: list[int], model: str) -> int:
+    """See `DocumentStore.switch_dense`."""
+    seen = 0
+    for start in range(0, len(revns), _AT_ONCE):
+        some = revns[start : start + _AT_ONCE]
+        for table in (revision, active):
+            changed = connection.execute(
+                update(table)
+                .where(
+                    table.c.namespace == name,
+                    table.c.revn.in_(some),
+                    table.c.dense_model.is_distinct_from(model),
+                )
+                .values(dense_model=model)
+            )
+            seen += changed.rowcount if table is active else 0
+    return raise_version(connection, name) if seen else corpus_version(connection, name)
 
 
 def set_metadata(
