@@ -1,5 +1,6 @@
 """One job is one trace, one query is one trace; metrics count what happened."""
 
+import json
 import time
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.support.documents import MARKDOWN
 from tests.support.otlp import Collector, Seen, collector
-from tests.support.stack import Stack, running_stack
+from tests.support.stack import KEY, Stack, running_stack
 
 PIPELINE = {"gateway", "profiler", "parser", "chunker", "indexer"}
 
@@ -173,3 +174,46 @@ def test_secrets_in_names_texts_and_ids_stay_out_of_traces_logs_and_spans(
         assert secret not in logs
         assert secret not in (stack.data / "up.log").read_text()
         assert [line for line in told if secret in line] == []
+
+
+def test_secrets_stay_out_of_metrics_problems_and_the_audit_log(
+    watched: tuple[Stack, Collector],
+) -> None:
+    """Ids of documents may stand in the audit log, which is for those that operate them."""
+    stack, spans = watched
+    broken = stack.upload(f"{NAMES}.pdf", b"%PDF-1.7 " + TEXTS.encode(), document_id=IDS)
+    failed = stack.wait(broken["job_id"])
+    stack.ingest(f"{NAMES}.md", CANARY.encode(), document_id=f"{IDS}-gone")
+    told = [failed["error"]["detail"]]
+    base = f"{stack.base}/documents"
+    with stack.client() as client:
+        asked = [
+            client.get(f"{base}/{NAMES}"),
+            client.get(f"{base}/{NAMES}/{TEXTS}"),
+            client.get(base, params={"cursor": f"{NAMES} {TEXTS}"}),
+            client.post(f"{stack.base}/search", json={"query": TEXTS, NAMES: 1, "top_k": TEXTS}),
+            client.post(f"{stack.base}/search", content=f'{{"{NAMES}": {TEXTS}'.encode()),
+            client.post(f"{stack.base}/grep", json={"pattern": f"({TEXTS}", "regex": True}),
+            client.post(base, json={"url": f"http://{NAMES}.invalid/{TEXTS}"}),
+            client.post(base, json={"upload_id": f"{NAMES}.{TEXTS}"}),
+            client.post(base, data={"options": f'{{"{NAMES}": "{TEXTS}"}}'},
+                        files={"file": (f"{NAMES}.md", CANARY.encode())}),
+            client.get("/v1/self", headers={"Authorization": f"Bearer {NAMES}{TEXTS}"}),
+        ]  # fmt: skip
+        for answer in asked:
+            assert answer.status_code >= 400, answer.text
+            assert answer.headers["content-type"] == "application/problem+json"
+            told.append(answer.text)
+        assert client.delete(f"{base}/{IDS}-gone").status_code == 202
+        kept = client.get("/v1/audit").json()["items"]
+        told.append(json.dumps(kept))
+        told.append(client.get("/metrics").text)
+    assert [entry["target"] for entry in kept] == [f"{IDS}-gone"]
+    for _, port in stack.services().values():
+        told.append(httpx.get(f"http://127.0.0.1:{port}/metrics").text)
+    told.append("".join(path.read_text() for path in (stack.data / "logs").glob("*.log")))
+    told += [f"{s.name} {s.attributes}" for s in spans.spans]
+    secrets = (NAMES, TEXTS, KEY)
+    allowed = f"{NAMES}: "
+    shown = [text for text in told if any(s in text.replace(allowed, "") for s in secrets)]
+    assert shown == []
