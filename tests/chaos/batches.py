@@ -49,7 +49,7 @@ def try_to_send(stack: Stack, prefix: str, name: str, seconds: float = 2.0) -> s
             )
     except httpx.HTTPError:
         return None
-    assert answer.status_code in (200, 202, 429, 500, 503), answer.text
+    assert answer.status_code in (200, 202, 429, 503), answer.text
     return answer.json()["job_id"] if answer.status_code < 300 else None
 
 

@@ -9,13 +9,7 @@ NOT_YET = "not run yet"
 
 Case = tuple[str, str]
 
-_cases: list[Case] = []
 _results: dict[Case, str] = {}
-
-
-def expect(cases: list[Case]) -> None:
-    """Further cases of the suite, in the order of the table: (what is done, to whom)."""
-    _cases.extend(cases)
 
 
 def note(case: Case, result: str) -> None:
@@ -29,12 +23,13 @@ def read(text: str) -> dict[Case, str]:
     return {(row[0], row[1]): row[2] for row in cells if len(row) == 3}
 
 
-def write(page: Path = PAGE) -> None:
-    """Put the results of this run into the page; cases that were not run keep their last one."""
+def write(cases: list[Case], page: Path = PAGE) -> None:
+    """Put the results of this run into the page, in the order of all `cases` of the suite; those
+    that were not run keep their last one."""
     if not _results:
         return
     before, _, rest = page.read_text().partition(BEGIN)
     table, _, after = rest.partition(END)
     found = {**read(table), **_results}
-    lines = [f"| {what} | {whom} | {found.get((what, whom), NOT_YET)} |" for what, whom in _cases]
+    lines = [f"| {what} | {whom} | {found.get((what, whom), NOT_YET)} |" for what, whom in cases]
     page.write_text("\n".join([before + BEGIN, "", *HEAD, *lines, "", END + after]))

@@ -92,7 +92,8 @@ MOMENTS: dict[Moment, str] = {
 }
 HELD = "the old revision or the new one, whole in all stores; tried again the new one, no orphan"
 
-table.expect([(what, store) for what in MOMENTS.values() for store in STORES])
+ROWS = [(what, store) for what in MOMENTS.values() for store in STORES]
+"""Of the table in `docs/reliability.md`."""
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

@@ -71,7 +71,8 @@ SAMPLE = (
 )
 """What `make test-stack` runs, with the replayed messages; `make test-chaos` runs all."""
 
-table.expect([*CASES, REPLAYED])
+ROWS = [*CASES, REPLAYED]
+"""Of the table in `docs/reliability.md`."""
 HELD = "nothing lost, nothing twice, artefacts byte-equal, no orphan, no dead letter"
 
 
