@@ -167,7 +167,8 @@ def _pages(row: Row) -> frozenset[int]:
 
 async def _profile(engine: Groundwire, path: Path) -> Profile:
     source = await asyncio.to_thread(_source, path)
-    return await look.look(engine.profiler, source, engine.settings.bounds(), Work("eval"))
+    profile, _ = await look.look(engine.profiler, source, engine.settings.bounds(), Work("eval"))
+    return profile
 
 
 def _source(path: Path) -> look.Source:

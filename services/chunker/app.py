@@ -18,14 +18,13 @@ def build(service: Service) -> None:
     """Wire the service."""
     settings = service.settings
     assert isinstance(settings, Settings)
-    counter = TokenCounter(settings.models_dir())
+    counter, workers = TokenCounter(settings.models_dir()), settings.chunker_workers
     catalog, objects = service.stores.catalog, service.stores.objects
     asked = (catalog.documents, enricher_of(objects, settings), summariser_of(objects, settings))
     deps = Deps(service.bus, objects, counter.count_many, settings.sizes(), *asked)
     service.soon(partial(asyncio.to_thread, counter.warm_up), "load the vocabulary")
     service.on_end(deps.close)
     require(service, "catalog", "objects")
-    workers = settings.chunker_workers
     service.hear(CHUNK, DocumentParsed, partial(on_parsed, deps), workers=workers)
     service.hear(DESCRIBE, EntriesMerged, partial(on_merged, deps), workers=workers)
     service.hear(TELL_APART, EntriesDescribed, partial(on_described, deps), workers=workers)

@@ -67,7 +67,8 @@ async def on_shard(deps: Deps, event: DocumentSharded, work: Work) -> None:
     ):
         rows, report = await store_shard(objects, event, event.shard, finished)
     if event.shards == 1:
-        whole = _Joined(rows, report.row_count, sorted(report.assets), report.findings)
+        findings = [*profile.findings, *report.findings]
+        whole = _Joined(rows, report.row_count, sorted(report.assets), findings, {})
         await _say_parsed(deps, event, [report], whole)
         return
     ref = await save_json(objects, attempt_key(event, f"rows/{event.shard}.json"), report)
@@ -130,6 +131,7 @@ class _Joined:
     row_count: int
     assets: list[str]
     findings: list[Finding]
+    versions: dict[str, str]
 
 
 async def _say_parsed(
@@ -157,7 +159,10 @@ async def _join(deps: Deps, event: ShardsDone, reports: list[ShardReport], work:
         rows = await store_rows(deps.stores.objects, event, "rows.jsonl.zst", finished)
     result = finished.result
     found = [Finding.model_validate(f) for f in result["findings"]]
-    return _Joined(rows, result["row_count"], result["assets"], found)
+    versions = result.get("versions", {})
+    return _Joined(
+        rows, result["row_count"], result["assets"], [*profile.findings, *found], versions
+    )
 
 
 @asynccontextmanager
@@ -213,6 +218,7 @@ def _document(
     diagnostics: ArtefactRef,
 ) -> DocumentParsed:
     assets = {name: ref for report in reports for name, ref in report.assets.items()}
+    versions = {name: v for report in reports for name, v in report.versions.items()}
     return DocumentParsed(
         **_same_document(event),
         rows=joined.rows,
@@ -220,7 +226,7 @@ def _document(
         assets={name: assets[name] for name in joined.assets if name in assets},
         row_count=joined.row_count,
         engine=reports[0].engine,
-        versions={name: v for report in reports for name, v in report.versions.items()},
+        versions={**versions, **joined.versions},
     )
 
 

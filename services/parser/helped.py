@@ -181,5 +181,6 @@ def _note(finished: Finished, helper: Helper | None, used: int) -> None:
     result["findings"] = [
         *result["findings"], *(f.model_dump(mode="json") for f in helper.findings())
     ]  # fmt: skip
-    if used and "versions" in result:
-        result["versions"] = {**result["versions"], f"model {helper.use.value}": helper.name}
+    if used:
+        name = {f"model {helper.use.value}": helper.name}
+        result["versions"] = {**result.get("versions", {}), **name}

@@ -5,6 +5,7 @@ from functools import partial
 from libs.contracts.events import DocumentAccepted, ShardParsed
 from libs.contracts.subjects import PROFILE, RELEASE, Stage
 from libs.runtime.service import Service, require, run
+from services.profiler.classify import classifier_of
 from services.profiler.handlers import Deps, on_accepted, on_shard_parsed
 from services.profiler.look import make_sandbox
 from services.profiler.settings import Settings
@@ -15,9 +16,12 @@ def build(service: Service) -> None:
     settings = service.settings
     assert isinstance(settings, Settings)
     sandbox = make_sandbox(settings)
-    deps = Deps(service.bus, service.stores, sandbox, settings.bounds(), settings.shard_window)
+    stores, classifier = service.stores, classifier_of(service.stores.objects, settings)
+    bounds, window = settings.bounds(), settings.shard_window
+    deps = Deps(service.bus, stores, sandbox, bounds, window, classifier)
     service.on_start(sandbox.start)
     service.on_end(sandbox.close)
+    service.on_end(classifier.close)
     service.on_ready("sandbox", sandbox.ready)
     slots = settings.profiler_slots
     require(service, "catalog", "objects")

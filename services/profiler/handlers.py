@@ -22,6 +22,7 @@ from libs.runtime.sandbox.sandbox import Sandbox
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.stores import Stores
 from libs.runtime.work import Work
+from services.profiler.classify import Classifier
 from services.profiler.look import Source, look
 from services.profiler.profile import Bounds
 
@@ -35,11 +36,16 @@ class Deps:
     sandbox: Sandbox
     bounds: Bounds
     window: int
+    classifier: Classifier | None = None
+    """A model that names kinds of documents; None where none may be asked."""
 
 
 async def on_accepted(deps: Deps, event: DocumentAccepted, work: Work) -> None:
     """Look at the source once, store its profile, and send out the first shards."""
-    profile = unstated(await _profile(deps, event, work), event)
+    profile, sample = await _profile(deps, event, work)
+    if deps.classifier is not None:
+        profile = await deps.classifier.classified(event, profile, sample, work)
+    profile = unstated(profile, event)
     ref = await save_json(deps.stores.objects, attempt_key(event, "profile.json"), profile)
     await deps.bus.announce(
         DocumentProfiled(
@@ -71,7 +77,7 @@ def unstated(profile: Profile, event: DocumentAccepted) -> Profile:
     return profile.model_copy(update={"inferred": inferred, **records})
 
 
-async def _profile(deps: Deps, event: DocumentAccepted, work: Work) -> Profile:
+async def _profile(deps: Deps, event: DocumentAccepted, work: Work) -> tuple[Profile, str]:
     try:
         async with _source(deps, event) as path:
             source = Source(

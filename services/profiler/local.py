@@ -29,6 +29,7 @@ async def _profile(source: Source, settings: Settings) -> Profile:
         sandbox = make_sandbox(own, preload=False)
         await sandbox.start()
         try:
-            return await look(sandbox, source, settings.bounds(), Work("local"))
+            profile, _ = await look(sandbox, source, settings.bounds(), Work("local"))
+            return profile
         finally:
             await sandbox.close()

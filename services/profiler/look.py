@@ -34,8 +34,11 @@ def make_sandbox(settings: Settings, *, preload: bool = True) -> Sandbox:
     )
 
 
-async def look(sandbox: Sandbox, source: Source, bounds: Bounds, work: Work) -> Profile:
-    """The profile of `source`. Raises what the look and `Sandbox.run` raise."""
+async def look(sandbox: Sandbox, source: Source, bounds: Bounds, work: Work) -> tuple[Profile, str]:
+    """The profile of `source` and a sample of its text, empty where it has none at hand.
+
+    Raises what the look and `Sandbox.run` raise.
+    """
     arguments = {**asdict(source), "path": str(source.path), "bounds": asdict(bounds)}
     async with sandbox.run(PROFILE, arguments, work=work) as finished:
-        return Profile.model_validate(finished.result)
+        return Profile.model_validate(finished.result["profile"]), str(finished.result["sample"])

@@ -66,10 +66,12 @@ def profile_file(
     declared: str | None = None,
     bounds: Bounds | None = None,
     progress: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Profile:
     """Look at the whole file once. Raises the `DocumentFault`s of detection and looking.
 
-    A workbook under the password that Excel itself gives is looked at unlocked.
+    A workbook under the password that Excel itself gives is looked at unlocked. `tell` is given
+    text of the file, as much as was looked at, where there is any.
     """
     bounds = bounds or Bounds()
     limits = ArchiveLimits(total=bounds.max_archive_mb * MB)
@@ -79,7 +81,7 @@ def profile_file(
             inside.write_bytes(package)
             return profile_file(
                 inside, file_name=file_name, size=size, sha256=sha256, declared=declared,
-                bounds=bounds, progress=progress,
+                bounds=bounds, progress=progress, tell=tell,
             )  # fmt: skip
     found = detect(path, file_name, declared, limits)
     progress()
@@ -97,6 +99,7 @@ def profile_file(
         profile = profile.model_copy(update={"outline": pdf.outline, "shards": shards})
     else:
         look = _look(path, found, bounds)
+    tell(look.sample)
     return _described(profile, look)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.base import Contract
 from libs.contracts.entries import RECORD_FORMAT, RecordRules
 
@@ -47,7 +48,11 @@ class PageRange(Contract):
 
 
 class Profile(Contract):
-    """Format by content, language (ISO 639-1 or `und`), page count (0 = not paged), shards."""
+    """Format by content, language (ISO 639-1 or `und`), page count (0 = not paged), shards.
+
+    `kind` is how the document is read; `semantic_kind` what it is (`report`, `law`), in an open
+    set of words, where a model named it. `findings` are for the document's diagnostics.
+    """
 
     schema_version: Literal[1] = 1
     format: Format
@@ -66,6 +71,7 @@ class Profile(Contract):
     metadata: dict[str, str] = {}
     inferred: dict[str, str | int] = {}
     records: RecordRules | None = None
+    findings: list[Finding] = []
 
     @property
     def known_as(self) -> str:
