@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from deploy.local.generated.environment import settings_of
-from libs.contracts.subjects import CONSUMERS, Stage
+from libs.contracts.subjects import CONSUMERS, PARSE, Consumer, Stage
 from libs.runtime.routes import durable_name, stream_name
 
 COMPONENTS = Path("deploy/k8s/components")
@@ -132,13 +132,20 @@ def _triggers(stage: Stage) -> list[dict[str, Any]]:
                 "account": "$G",
                 "stream": stream_name(PREFIX, consumer.stream),
                 "consumer": durable_name(consumer),
-                "lagThreshold": str(2 * at_once(stage)),
+                "lagThreshold": str(_most(consumer)),
             },
             "authenticationRef": {"name": "bus-monitor"},
         }
         for consumer in CONSUMERS
         if consumer.stage is stage
     ]
+
+
+def _most(consumer: Consumer) -> int:
+    """Messages, waiting or in hand, that one pod is enough for. Before the parsers the gateway
+    lets no more stand than half of what they have in hand, so there less is a sign already."""
+    busy = at_once(consumer.stage)
+    return busy if consumer is PARSE else 2 * busy
 
 
 def scaled_objects() -> list[dict[str, Any]]:
