@@ -10,6 +10,7 @@ from libs.contracts.api.search import PlanQuery, RetrieveQuery
 from libs.contracts.base import Contract, Request
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
 from libs.contracts.query.entries import CostQuery, FindQuery, MatchQuery
+from libs.contracts.query.navigate import NavigateQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
 
 __all__ = ["PIPELINE_STAGES", "Consumer", "Stage", "Stream", "Subject"]
@@ -117,6 +118,7 @@ QUERY_PLAN = _request("plan", PlanQuery, Stage.GATEWAY, "Answer a query with evi
 QUERY_RETRIEVE = _request("retrieve", RetrieveQuery, Stage.PLANNER, "One retrieval step.")
 QUERY_PROBE = _request("probe", ProbeQuery, Stage.PLANNER, "The searches of one hop, at once.")
 QUERY_HYDRATE = _request("hydrate", HydrateQuery, Stage.PLANNER, "Read chosen chunks.")
+QUERY_NAVIGATE = _request("navigate", NavigateQuery, Stage.PLANNER, "Sections around a chunk.")
 QUERY_PICTURE = _request("picture", PictureQuery, Stage.GATEWAY, "Draw a page of a source.")
 QUERY_FIND = _request("find", FindQuery, Stage.GATEWAY, "Search the entries of a collection.")
 QUERY_MATCH = _request("match", MatchQuery, Stage.PLANNER, "One attempt of a search of entries.")
@@ -146,6 +148,11 @@ JOB_EVENTS: dict[type[e.JobEvent], Subject] = {
     e.DocumentErased: INDEXER_ERASED,
 }
 
+QUERIES = (
+    QUERY_PLAN, QUERY_RETRIEVE, QUERY_PROBE, QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PICTURE,
+    QUERY_FIND, QUERY_MATCH, QUERY_COST,
+)  # fmt: skip
+
 SUBJECTS: tuple[Subject, ...] = (
     *JOB_EVENTS.values(),
     STAGE_FAILED,
@@ -159,14 +166,7 @@ SUBJECTS: tuple[Subject, ...] = (
     RETRY,
     REDELIVERY,
     CONTROL_CANCEL,
-    QUERY_PLAN,
-    QUERY_RETRIEVE,
-    QUERY_PROBE,
-    QUERY_HYDRATE,
-    QUERY_PICTURE,
-    QUERY_FIND,
-    QUERY_MATCH,
-    QUERY_COST,
+    *QUERIES,
     SEARCH_RAN,
 )
 

@@ -2,8 +2,10 @@
 
 from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery
 from libs.contracts.query.entries import MatchAnswer, MatchQuery
+from libs.contracts.query.navigate import NavigateAnswer, NavigateQuery
 from libs.contracts.query.probe import HydrateAnswer, HydrateQuery, ProbeAnswer, ProbeQuery
 from services.retriever.entries import EntryFinder
+from services.retriever.navigate import Navigator
 from services.retriever.probe import Prober
 from services.retriever.reranking import Reranking
 
@@ -21,6 +23,11 @@ async def on_probe(prober: Prober, query: ProbeQuery) -> ProbeAnswer:
 async def on_hydrate(prober: Prober, query: HydrateQuery) -> HydrateAnswer:
     """Chosen chunks."""
     return await prober.hydrate(query)
+
+
+async def on_navigate(navigator: Navigator, query: NavigateQuery) -> NavigateAnswer:
+    """The sections around what was found."""
+    return await navigator.navigate(query)
 
 
 async def on_match(finder: EntryFinder, query: MatchQuery) -> MatchAnswer:

@@ -67,16 +67,16 @@ class Prober:
     """Answers `query.probe` and `query.hydrate`, through the gate of the retriever."""
 
     def __init__(self, retriever: Retriever) -> None:
-        self._retriever = retriever
+        self.retriever = retriever
         self._readings: Kept[Key, Reading] = Kept(READINGS)
 
     async def probe(self, query: ProbeQuery) -> ProbeAnswer:
         """All mentions' hits; when time ends first, empty, with `probe` as unfinished."""
         limit = deadline(query.milliseconds)
         try:
-            async with self._retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
-                whole = await self._retriever.corpus(query.namespace)
-                own = self._retriever.analyse(query.question).tokens
+            async with self.retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
+                whole = await self.retriever.corpus(query.namespace)
+                own = self.retriever.analyse(query.question).tokens
                 guidance = attempts(query.analysis, own=own)[0]
                 corpus = narrowed(whole.within(query.filters), guidance.filters)
                 if not corpus.revisions:
@@ -89,8 +89,8 @@ class Prober:
         """The chunks; when time or size ends first, those that were read."""
         limit = deadline(query.milliseconds)
         try:
-            async with self._retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
-                corpus = await self._retriever.corpus(query.namespace)
+            async with self.retriever.gate.enter(limit.end), asyncio.timeout_at(limit.end):
+                corpus = await self.retriever.corpus(query.namespace)
                 return await self._hydrate(query, corpus.within(query.filters), corpus.version)
         except TimeoutError:
             return HydrateAnswer(corpus_version=0, unfinished=["assembly"])
@@ -98,7 +98,7 @@ class Prober:
     async def _probe(
         self, query: ProbeQuery, corpus: Corpus, guidance: Guidance, limit: Deadline
     ) -> ProbeAnswer:
-        retriever = self._retriever
+        retriever = self.retriever
         ask = retriever.ask(query.namespace, query.question, query.filters, guidance)
         depth = retriever.settings.retriever_depth
         basis = await retriever.bases.find(ask, corpus, depth, limit)
@@ -115,7 +115,7 @@ class Prober:
 
         work = {str(i): search(i, mention) for i, mention in enumerate(query.mentions)}
         late = await those_in_time(work, limit.search) if work else []
-        readings = await self._read(
+        readings = await self.read(
             {*scores, *(key for keys in found.values() for key in keys)}, corpus
         )
         readings = {
@@ -155,17 +155,18 @@ class Prober:
             corpus_version=corpus.version, found=answered, named=named, unfinished=unfinished
         )
 
-    async def _read(self, keys: set[Key], corpus: Corpus) -> dict[Key, Reading]:
+    async def read(self, keys: set[Key], corpus: Corpus) -> dict[Key, Reading]:
+        """What these chunks hold; those that are gone are left out."""
         known = {key: reading for key in keys if (reading := self._readings.get(key))}
         missing = sorted(key for key in keys if key not in known)
-        fetched = await self._retriever.catalog.chunks.fetch(missing)
+        fetched = await self.retriever.catalog.chunks.fetch(missing)
         for key, chunk in fetched.items():
             known[key] = Reading(chunk, corpus.by_revn[key[0]].file_name)
             self._readings.put(key, known[key])
         return known
 
     async def _hydrate(self, query: HydrateQuery, corpus: Corpus, version: int) -> HydrateAnswer:
-        store = self._retriever.catalog.chunks
+        store = self.retriever.catalog.chunks
         revns = {r.document_id: r.revn for r in corpus.revisions}
         groups = [
             [

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -17,6 +17,7 @@ from libs.contracts.api.search import (
 from libs.contracts.artefacts.chunk import base_id
 from libs.contracts.bus import Subject
 from libs.contracts.query.analysis import HardFilters, QueryAnalysis
+from libs.contracts.query.navigate import NavigateAnswer, NavigateQuery
 from libs.contracts.query.plan import PlanStep, RetrievalPlan
 from libs.contracts.query.probe import (
     MAX_EQUAL,
@@ -28,10 +29,11 @@ from libs.contracts.query.probe import (
     ProbeAnswer,
     ProbeQuery,
 )
-from libs.contracts.subjects import QUERY_HYDRATE, QUERY_PROBE, QUERY_RETRIEVE
+from libs.contracts.subjects import QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PROBE, QUERY_RETRIEVE
 from libs.runtime.bus import Bus
-from services.planner.agentic.bridge import CANDIDATES, Bridge, Key, key_of
+from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, Key, key_of
 from services.planner.agentic.budget import Cost, Ledger
+from services.planner.agentic.gathered import Gathered, in_order
 from services.planner.agentic.rules import plan
 from services.planner.asking import ask_in_time
 from services.planner.verifier import (
@@ -46,25 +48,6 @@ BREADTH = 10
 """How many chunks beyond `top_k` are looked at, to be listed when they stay unopened."""
 
 R = TypeVar("R", bound=BaseModel)
-
-
-@dataclass
-class Gathered:
-    """What a plan's steps found, best first, and what is to be told of it: `looks` holds what
-    the best pieces lacked at the first look and, where there was one, at the second."""
-
-    plan: RetrievalPlan
-    corpus_version: int
-    strategy: Literal["small_corpus", "fusion", "empty", "nothing_published"] = "fusion"
-    chunks: list[RetrievedChunk] = field(default_factory=list)
-    bridge: Bridge = field(default_factory=lambda: Bridge(""))
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    unfinished: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    relaxed_filters: list[str] = field(default_factory=list)
-    looks: list[list[str]] = field(default_factory=list)
-    unsupported: str = ""
 
 
 @dataclass
@@ -97,9 +80,13 @@ class Agent:
         await self._first(searches, named=bool(hops))
         if out.unsupported:
             return out
-        for step in hops:
-            if not await self._hop(step):
-                break
+        around = [step for step in out.plan.steps if step.kind in ("navigate", "expand")]
+        sections, _ = await asyncio.gather(self._around(around), self._hops(hops))
+        if sections is not None:
+            seeds, answer = sections
+            out.bridge.around(seeds, answer.sections)
+            out.sections = [s for s in answer.sections if not s.opened]
+            out.navigated = True
         await self._open()
         await self._look_again()
         return out
@@ -165,6 +152,34 @@ class Agent:
             analysis=self._guiding(),
         )
         return await self._ask(step_id, "bridge", QUERY_PROBE, body, ProbeAnswer)
+
+    async def _hops(self, steps: list[PlanStep]) -> None:
+        """Hop after hop, while one leads on."""
+        for step in steps:
+            if not await self._hop(step):
+                return
+
+    async def _around(self, steps: list[PlanStep]) -> tuple[list[Key], NavigateAnswer] | None:
+        """The sections around the best that the first search found, for words that it leaves
+        open, within the bounds of `NavigateQuery`."""
+        bridge = self._out.bridge
+        seeds = [key for key in bridge.ranked()[:SEEDS] if key in self._chunks]
+        texts = (" . ".join([*self._chunks[s].path, self._chunks[s].content]) for s in seeds)
+        words = bridge.open_words(texts) if steps and seeds else []
+        if not words:
+            return None
+        body = NavigateQuery(
+            namespace=self.query.namespace,
+            question=self.query.request.query,
+            words=words,
+            starts=[ChunkRef(document_id=d, chunk_id=c) for d, c in seeds],
+            filters=self.query.request.filters,
+            milliseconds=self._time(),
+            analysis=self._guiding(),
+        )
+        step = steps[0].step_id
+        answer = await self._ask(step, "navigate", QUERY_NAVIGATE, body, NavigateAnswer)
+        return None if answer is None else (seeds, answer)
 
     async def _hop(self, step: PlanStep) -> bool:
         """One hop; whether it led on."""
@@ -267,16 +282,6 @@ class Agent:
         step |= {"calls": 1, "milliseconds": round(1000 * (time.perf_counter() - began), 3)}
         self._out.steps.append(step)
         return answer
-
-
-def in_order(chunks: list[RetrievedChunk]) -> list[RetrievedChunk]:
-    """The chunks with scores that never rise, so that their order is that of their scores."""
-    result: list[RetrievedChunk] = []
-    for chunk in chunks:
-        most = result[-1].score if result else chunk.score
-        score = min(chunk.score, most)
-        result.append(chunk.model_copy(update={"score": score}))
-    return result
 
 
 async def _nothing() -> None:

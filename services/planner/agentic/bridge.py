@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from libs.contracts.api.search import RetrievedChunk
+from libs.contracts.query.navigate import SectionFound
 from libs.contracts.query.probe import Mention, ProbeHit
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.names import NO_NAME, name_key, unknown_names
@@ -22,6 +23,9 @@ TITLED_FLOOR = 0.6
 CARRIED = 1.5
 SPREAD = 0.3
 KEPT_BASE = 0.5
+BESIDE, RELATED = 0.6, 0.4
+"""Of its seed's score, what a chunk that holds all open words has in a section beside it, and in
+a document that the graph joins to it."""
 
 Key = tuple[str, str]
 
@@ -98,6 +102,26 @@ class Bridge:
                 if score > self.scores[key_of(hit)]:
                     self.scores[key_of(hit)] = score
                     self.via[key_of(hit)] = mention.name
+
+    def around(self, seeds: Sequence[Key], sections: Iterable[SectionFound]) -> None:
+        """Take in chunks of sections around the seeds and of related documents: each behind the
+        seed that led to it, by how many of the open words it holds, less with every step."""
+        before = dict(self.scores)
+        for section in sections:
+            seed = seeds[section.start]
+            share = RELATED if section.via == "graph" else BESIDE
+            for hit in section.hits:
+                self._see(hit)
+                led = before[seed] * share * hit.covered / max(1, section.steps)
+                score = min(KEPT_BASE * hit.base + led, math.nextafter(before[seed], 0.0))
+                if score > self.scores[key_of(hit)]:
+                    self.scores[key_of(hit)] = score
+                    self.via[key_of(hit)] = f"{section.via}: {section.title}"
+
+    def open_words(self, held: Iterable[str]) -> list[str]:
+        """The question's words that none of these texts holds, as tokens."""
+        known = {token for text in held for token in tokenize(text)}
+        return [word for word in self.words if word not in known][:64]
 
     def _see(self, hit: ProbeHit) -> None:
         self.base.setdefault(key_of(hit), hit.base)

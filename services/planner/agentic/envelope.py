@@ -12,14 +12,16 @@ from libs.contracts.api.search import (
     RetrievedChunk,
     SearchResponse,
 )
+from libs.contracts.query.navigate import SectionFound
 from libs.contracts.tokens import new_id
 from libs.runtime.index.tokenizer import holds_any
 from libs.runtime.names import contains, name_key
-from services.planner.agentic.agent import Gathered
 from services.planner.agentic.bridge import Bridge, key_of
 from services.planner.agentic.budget import Cost, Ledger
+from services.planner.agentic.gathered import Gathered
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
+from services.planner.support import NEAR_ACROSS
 
 SUMMARY_CHARS = 240
 JOINT = 2
@@ -51,6 +53,7 @@ def envelope(
             continue
         refused += wanted
         outline.append(_unopened(gathered.chunks[i]))
+    outline += _closed(gathered.sections, evidence, outline)
     if held:
         ledger.settle(held, Cost(tokens=spent), evidence=True)
     status, reason, stop = _status(gathered, evidence, refused=refused, timely=held is not None)
@@ -100,11 +103,13 @@ def coverage(gathered: Gathered, evidence: Sequence[Evidence]) -> dict[str, bool
 
 def _piece(chunk: RetrievedChunk, bridge: Bridge, *, explain: bool) -> Evidence:
     """A citation whose `agent_score` is how well it serves the plan, 0 when it holds none of
-    the question's words and no name led to it; `discovery_score` is classic search's."""
+    the question's words, nothing led to it and it is not near the question either, as a piece
+    in another language is; `discovery_score` is classic search's."""
     key = key_of(chunk)
     piece = evidence_of(chunk, explain=explain)
     text = " ".join([*chunk.path, chunk.content])
-    serves = key in bridge.via or holds_any(text, bridge.words)
+    near = (chunk.similarity or 0.0) >= NEAR_ACROSS
+    serves = near or key in bridge.via or holds_any(text, bridge.words)
     best = max(1.0, *bridge.scores.values())
     return piece.model_copy(
         update={
@@ -124,6 +129,25 @@ def _unopened(chunk: RetrievedChunk) -> OutlineItem:
         title=title,
         summary=summary[:SUMMARY_CHARS],
     )
+
+
+def _closed(
+    sections: Sequence[SectionFound], evidence: Sequence[Evidence], outline: Sequence[OutlineItem]
+) -> list[OutlineItem]:
+    """Sections that were reached and not opened, as far as neither evidence nor outline has a
+    piece of them."""
+    known = {(piece.document_id, *piece.section_path) for piece in evidence}
+    known.update((item.document_id, *item.section_path) for item in outline)
+    return [
+        OutlineItem(
+            document_id=section.document_id,
+            section_path=section.path,
+            title=section.title,
+            summary=section.summary[:SUMMARY_CHARS],
+        )
+        for section in sections
+        if (section.document_id, *section.path) not in known
+    ]
 
 
 def _status(

@@ -17,10 +17,11 @@ from libs.runtime.catalog.runs import RunRecord, RunStore
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.telemetry import trace_id
-from services.planner.agentic.agent import Agent, Gathered
+from services.planner.agentic.agent import Agent
 from services.planner.agentic.bridge import Key
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.envelope import Count, coverage, envelope
+from services.planner.agentic.gathered import Gathered
 from services.planner.answered import Answered, Understood
 from services.planner.traces import trace_of
 
@@ -162,6 +163,7 @@ def agentic_trace(
             query_type=response.query_type,
             pipeline="agentic",
             strategy=gathered.plan.shape,
+            retrieval_mode="hierarchical" if gathered.navigated else "flat",
             stage_sequence=[*(step.step_id for step in gathered.plan.steps), "open", "render"],
             selected_stage="reduced" if len(looks) > 1 else first,
             selected_top_k=request.top_k,

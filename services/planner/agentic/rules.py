@@ -35,8 +35,8 @@ def is_question(query: str) -> bool:
 
 
 def plan(query: str) -> RetrievalPlan:
-    """One search; for a question, hops behind it; for a comparison, one search a side, which
-    runs beside the first."""
+    """One search; for a question, the sections around what it found and hops behind it; for a
+    list the sections alone; for a comparison, one search a side, which runs beside the first."""
     said = names(query, 8)
     shape = _shape(query, said)
     steps = [PlanStep(step_id="search", kind="search", query=query, entities=said)]
@@ -45,6 +45,8 @@ def plan(query: str) -> RetrievalPlan:
             PlanStep(step_id=f"side_{n}", kind="search", query=side, entities=[side], side=side)
             for n, side in enumerate(said[:MAX_SIDES], 1)
         ]
+    if is_question(query) or shape == "list":
+        steps.append(PlanStep(step_id="around", kind="navigate", query=query, after=["search"]))
     if is_question(query):
         before = "search"
         for hop in range(1, HOPS + 1):

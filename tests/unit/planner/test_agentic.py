@@ -13,6 +13,7 @@ from libs.contracts.api.search import (
     SearchRequest,
 )
 from libs.contracts.faults import CallerFault, Code, WorldFault
+from libs.contracts.query.navigate import NavigateAnswer, SectionFound
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import EVIDENCE, AgenticMode
 from services.planner.agentic.rules import plan
@@ -60,6 +61,8 @@ class Bus:
         self.fails = fails
         self.also: dict[str, str] = {}
         self.relaxed: list[str] = []
+        self.sections: list[SectionFound] = []
+        self.similar: float | None = None
         self.asked: list[tuple[str, Any]] = []
         self.ran: list[Any] = []
 
@@ -69,10 +72,13 @@ class Bus:
         if name in self.fails:
             raise self.fails[name]
         if name == "retrieve":
-            found = [chunk("film", 0.8), chunk("noise", 0.7)]
+            noise = chunk("noise", 0.7).model_copy(update={"similarity": self.similar})
+            found = [chunk("film", 0.8), noise]
             return RetrieveAnswer(
                 corpus_version=7, strategy="fusion", chunks=found, relaxed_filters=self.relaxed
             )
+        if name == "navigate":
+            return NavigateAnswer(corpus_version=7, sections=self.sections)
         if name == "hydrate":
             read = [read_as(ref) for ref in body.refs]
             return HydrateAnswer(corpus_version=7, chunks=read)
@@ -163,6 +169,51 @@ async def test_every_step_is_guided_as_the_classic_search_is() -> None:
     assert all(one == guided[0] for one in guided)
 
 
+def section(path: list[str], **fields: Any) -> SectionFound:
+    return SectionFound(document_id="doc-film", revision=1, path=path, title=path[-1], **fields)
+
+
+async def test_sections_around_the_first_evidence_are_opened_and_others_named() -> None:
+    bus = Bus(probe=WorldFault(Code.TIMEOUT, "late"))
+    person = hit("person", covered=1.0)
+    bus.sections = [
+        section(["Cast"], hits=[person]),
+        section(["Music"], summary="Who wrote it.", opened=False),
+        section(["Quiet Harbour"], opened=False),
+    ]
+    response = await workflow(bus).answer(asks(explain=True, query="Where was Quiet Harbour shot?"))
+    asked = next(body for name, body in bus.asked if name == "navigate")
+    assert asked.starts[0].chunk_id == "tfilm"
+    assert "shot" in asked.words
+    assert "harbour" not in asked.words
+    assert ("Music", "Who wrote it.") in [(o.title, o.summary) for o in response.outline]
+    assert [o.title for o in response.outline].count("Quiet Harbour") == 0
+    found = {e.chunk_id: e for e in response.evidence}["tperson"]
+    assert found.explain is not None
+    assert found.explain["via"] == "section: Cast"
+    assert found.agent_score is not None
+    assert 0 < found.agent_score < (response.evidence[0].agent_score or 0)
+
+
+@pytest.mark.parametrize(("similarity", "order"), [(None, 0), (0.2, 0), (0.6, 1)])
+async def test_a_piece_without_the_words_serves_where_it_is_near(
+    similarity: float | None, order: int
+) -> None:
+    """As in another language: only what is neither is of the fallback set."""
+    bus = Bus()
+    bus.similar = similarity
+    response = await workflow(bus).answer(asks(query="Quiet Harbour was shot in 1931.", top_k=3))
+    served = [e.chunk_id for e in response.evidence if e.agent_score]
+    assert served == ["tfilm", "tnoise"][: 1 + order]
+
+
+async def test_a_claim_is_searched_once_and_nothing_else_is_asked() -> None:
+    bus = Bus()
+    response = await workflow(bus).answer(asks(query="Quiet Harbour was made by Mira Voss."))
+    assert [name for name, _ in bus.asked] == ["retrieve"]
+    assert [e.chunk_id for e in response.evidence] == ["tfilm", "tnoise"]
+
+
 async def test_a_filter_that_the_search_gave_up_binds_no_further_step() -> None:
     bus = Bus()
     bus.relaxed = ["year"]
@@ -247,7 +298,9 @@ async def test_the_trace_tells_the_plan() -> None:
     await work.finish()
     planner = bus.ran[0].trace["planner"]
     assert (planner["pipeline"], planner["strategy"]) == ("agentic", "bridge")
-    assert planner["stage_sequence"] == ["search", "hop_1", "hop_2", "open", "render"]
+    assert planner["stage_sequence"] == [
+        "search", "around", "hop_1", "hop_2", "open", "render",
+    ]  # fmt: skip
 
 
 async def test_planning_takes_its_part_of_the_time() -> None:
