@@ -1,5 +1,6 @@
 """Classic mode: one search, verified, and the envelope, trace and step of it."""
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -20,17 +21,19 @@ from libs.runtime.bus import Bus
 from libs.runtime.telemetry import trace_id
 from services.planner.answered import Answered, Understood
 from services.planner.asking import ask_in_time
+from services.planner.budgeted import Count, Opened, opened, roughly
 from services.planner.outcome import outcome
-from services.planner.rendering import evidence_of, evidence_text
+from services.planner.rendering import evidence_text
 from services.planner.traces import classic_trace
 from services.planner.verifier import Looked, filters_of, needs_of
 
 
 @dataclass
 class ClassicMode:
-    """Answers classic queries through the retriever."""
+    """Answers classic queries through the retriever; `count` counts model tokens."""
 
     bus: Bus
+    count: Count = roughly
 
     async def answer(
         self, query: PlanQuery, understood: Understood, version: int, started: float
@@ -41,8 +44,12 @@ class ClassicMode:
         looked = await self._verified(query, understood.analysis, version, started)
         answer = looked.answer
         retrieved = time.perf_counter()
+        room = request.budget.tokens - understood.tokens
+        found = await asyncio.to_thread(
+            opened, answer.chunks, room, self.count, explain=request.explain
+        )
         response = self._respond(
-            query, looked, understood.tokens, retrieve_ms=1000 * (retrieved - started)
+            query, looked, found, understood.tokens, retrieve_ms=1000 * (retrieved - started)
         )
         trace = classic_trace(
             request,
@@ -62,6 +69,7 @@ class ClassicMode:
                     "chunks": [c.chunk_id for c in answer.chunks],
                 },
                 latency_ms=round(1000 * (retrieved - started), 3),
+                tokens=found.tokens,
             )
         ]
         return Answered(response, steps, trace, whole=not answer.unfinished)
@@ -113,15 +121,16 @@ class ClassicMode:
         return answer
 
     def _respond(
-        self, query: PlanQuery, looked: Looked, tokens: int, *, retrieve_ms: float
+        self, query: PlanQuery, looked: Looked, found: Opened, tokens: int, *, retrieve_ms: float
     ) -> SearchResponse:
-        request, answer = query.request, looked.answer
-        evidence = [evidence_of(c, explain=request.explain) for c in answer.chunks]
-        status = outcome(answer, looked.unsupported)
+        request, answer, evidence = query.request, looked.answer, found.evidence
+        status = outcome(answer, looked.unsupported, len(found.outline))
         step: dict[str, Any] = {
             "kind": "retrieve",
             "strategy": answer.strategy,
             **answer.timings_ms,
+            "tokens": found.tokens,
+            "unopened": len(found.outline),
         }
         if answer.relaxed_filters:
             step["relaxed_filters"] = answer.relaxed_filters
@@ -140,9 +149,10 @@ class ClassicMode:
             trace_id=trace_id(),
             corpus_version=answer.corpus_version,
             evidence=evidence,
+            outline=found.outline,
             budget=Receipt(
                 limit=request.budget.model_dump(),
-                spent={"milliseconds": round(retrieve_ms), "tokens": tokens},
+                spent={"milliseconds": round(retrieve_ms), "tokens": tokens + found.tokens},
                 steps=[step],
                 stop_reason=status.stop_reason,
             ),

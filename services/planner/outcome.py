@@ -16,12 +16,12 @@ class Outcome(NamedTuple):
 
     status: Literal["ok", "partial", "abstained"]
     reason: str
-    stop_reason: Literal["complete", "time", "size"]
+    stop_reason: Literal["complete", "time", "size", "tokens"]
 
 
-def outcome(answer: RetrieveAnswer, unsupported: str = "") -> Outcome:
-    """`partial` names what had no time and the way out, `abstained` why there is nothing: the
-    reason `unsupported`, where all that was found was found wanting."""
+def outcome(answer: RetrieveAnswer, unsupported: str = "", unopened: int = 0) -> Outcome:
+    """`partial` names what had no time, or no tokens to be rendered, and the way out; `abstained`
+    why there is nothing: the reason `unsupported`, where all that was found was found wanting."""
     if answer.unfinished == ["size"]:
         reason = "one answer cannot hold more text: ask for fewer pieces (top_k), or by document"
         return Outcome("partial", reason, "size")
@@ -34,6 +34,12 @@ def outcome(answer: RetrieveAnswer, unsupported: str = "") -> Outcome:
             "give it more (budget.milliseconds) or ask again"
         )
         return Outcome("partial", reason, "time")
+    if unopened:
+        reason = (
+            f"the tokens of this query ended before {unopened} of {len(answer.chunks)} pieces were "
+            "opened: give it more (budget.tokens) or ask for fewer (top_k)"
+        )
+        return Outcome("partial", reason, "tokens")
     if answer.chunks:
         return Outcome("ok", "", "complete")
     return Outcome("abstained", unsupported or _why_nothing(answer), "complete")

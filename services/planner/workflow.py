@@ -19,10 +19,12 @@ from libs.runtime.bus import Bus
 from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.flights import Flights
 from libs.runtime.gate import Gate
+from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
 from services.planner.answered import Answered
+from services.planner.budgeted import Count, roughly
 from services.planner.cache import AnswerCache, answer_cache, cache_key
 from services.planner.classic import ClassicMode
 from services.planner.context import (
@@ -54,6 +56,7 @@ def workflow_of(
         agentic,
         understanding_of(settings),
         threshold,
+        agentic.count if agentic else TokenCounter(settings.models_dir()).count_many,
     )
 
 
@@ -81,12 +84,13 @@ class Workflow:
     agentic: AgenticMode | None = None
     understanding: Understanding = field(default_factory=Understanding)
     context_threshold: float = 0.6
+    count: Count = roughly
 
     def __post_init__(self) -> None:
         self._background: set[asyncio.Task[None]] = set()
         self._gate = Gate("the planner", IN_HAND, 0)
         self._flights: Flights[str, SearchResponse] = Flights()
-        self._classic = ClassicMode(self.bus)
+        self._classic = ClassicMode(self.bus, self.count)
 
     async def answer(self, query: PlanQuery) -> SearchResponse:
         """The evidence for a query; raises a `CallerFault` for what cannot be asked here, and

@@ -43,10 +43,10 @@ async def search(
     `classic` (one search, some 50 ms) suits a fact or a phrase. `agentic` (a plan of several
     searches, up to a second) suits comparisons and questions whose answer joins several documents;
     give `continue_run` the `run_id` of an earlier answer to go on without repeating its evidence.
-    `agentic` costs about `token_budget` tokens of your context at most, `classic` some 300 a piece:
-    lower `top_k` to spend less. Each piece of evidence can be cited by document_id, revision,
-    chunk_id and content_hash. Narrow with document_ids, collections, file_formats (pdf, docx, …) or
-    year only when the question does.
+    Either costs about `token_budget` tokens of your context at most, a piece some 300: lower
+    `top_k` to spend less. Each piece of evidence can be cited by document_id, revision, chunk_id
+    and content_hash. Narrow with document_ids, collections, file_formats (pdf, docx, …) or year only
+    when the question does.
     `status` abstained means that nothing fits: do not guess.
     """
     filters = {

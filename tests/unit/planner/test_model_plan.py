@@ -135,7 +135,8 @@ async def test_a_model_reads_a_classic_query(reads: Understanding, server: FakeM
     bus = agentic.Bus()
     response = await agentic.workflow(bus, reads=reads).answer(asks(mode="classic"))
     assert next(body for _, body in bus.asked).analysis.must_terms == ["director"]
-    assert response.budget.spent["tokens"] == 11 + len(spoken(ANALYSIS).text)
+    rendered = response.budget.steps[0]["tokens"]
+    assert response.budget.spent["tokens"] == 11 + len(spoken(ANALYSIS).text) + rendered
     assert len(server.asked) == 1, "no plan is made for a classic query"
 
 
