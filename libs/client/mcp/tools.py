@@ -45,8 +45,8 @@ async def search(
     give `continue_run` the `run_id` of an earlier answer to go on without repeating its evidence.
     Either costs about `token_budget` tokens of your context at most, a piece some 300: lower
     `top_k` to spend less. Each piece of evidence can be cited by document_id, revision, chunk_id
-    and content_hash. Narrow with document_ids, collections, file_formats (pdf, docx, …) or year only
-    when the question does.
+    and content_hash. Narrow with document_ids, collections, file_formats (pdf, docx, …) or year
+    only when the question does.
     `status` abstained means that nothing fits: do not guess.
     """
     filters = {
