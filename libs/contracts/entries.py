@@ -97,19 +97,22 @@ def united(old: Entry, new: Entry) -> Entry:
     names = Entry.model_fields.keys() - apart
     kept = {name: getattr(old, name) for name in names if not getattr(new, name)}
     words = list(dict.fromkeys([*old.keywords, *new.keywords]))[:MAX_KEYWORDS]
+    made = new.enriched or old.enriched or Enrichment()
     together = {
         "keywords": words,
         "fields": {**old.fields, **new.fields},
-        "review": _reviewed(old.review, new.review),
+        "review": _reviewed(old.review, new.review, made.sample_queries),
     }
     return new.model_copy(update={**kept, **together})
 
 
-def _reviewed(old: Review | None, new: Review | None) -> Review | None:
-    """Both reviews: the later feedback, and what was struck or added last."""
-    if old is None or new is None:
-        return new or old
-    added = [q for q in dict.fromkeys([*old.added, *new.added]) if q not in new.struck]
+def _reviewed(old: Review | None, new: Review | None, made: list[str]) -> Review | None:
+    """Both reviews: the later feedback, and what was struck or added last. What a model made was
+    not added by people."""
+    if new is None:
+        return old
+    old = old or Review()
+    added = [q for q in dict.fromkeys([*old.added, *new.added]) if q not in {*new.struck, *made}]
     struck = [q for q in dict.fromkeys([*old.struck, *new.struck]) if q not in new.added]
     return Review(feedback=new.feedback or old.feedback, struck=struck, added=added)
 

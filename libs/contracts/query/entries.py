@@ -137,3 +137,10 @@ class Enriched(Contract):
     entries: int
     steps: list[StepCost]
     job: Accepted | None = None
+
+
+class ReviewAccepted(Contract):
+    """The two jobs of an edited review: one for the entries, one for their sample questions."""
+
+    entries: Accepted
+    questions: Accepted

@@ -13,6 +13,7 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.jsonl import flat_fields, read_records
+from services.parser.formats.review import entries_of, read_review
 from services.parser.formats.rows import Rows, clean, one_line
 from services.parser.formats.sheets_csv import read_csv
 from services.parser.formats.sheets_ods import read_ods
@@ -26,13 +27,50 @@ MAX_TEXT = 8_000
 MAX_FREE = 40
 SHEETS = frozenset({"csv", "xlsx", "xls", "ods"})
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "id": ("id", "_id", "entry_id", "menu_id", "code", "아이디", "코드", "메뉴id", "식별자"),
-    "name": ("name", "title", "menu_name", "이름", "명칭", "메뉴명", "제목", "서비스명"),
+    "id": (
+        "id",
+        "_id",
+        "entry_id",
+        "menu_id",
+        "code",
+        "아이디",
+        "코드",
+        "메뉴id",
+        "식별자",
+        "service_id",
+        "서비스id",
+        "서비스아이디",
+    ),
+    "name": (
+        "name",
+        "title",
+        "menu_name",
+        "이름",
+        "명칭",
+        "메뉴명",
+        "제목",
+        "서비스명",
+        "service_name",
+    ),
     "path": ("path", "menu_path", "경로", "메뉴경로", "위치"),
     "category": ("category", "group", "카테고리", "분류", "구분"),
     "keywords": ("keywords", "keyword", "tags", "키워드", "태그", "검색어"),
     "search_count": ("search_count", "searches", "count", "popularity", "검색수", "조회수"),
-    "text": ("text", "description", "embedding_text", "설명", "내용"),
+    "text": (
+        "text",
+        "description",
+        "embedding_text",
+        "desc",
+        "summary",
+        "body",
+        "설명",
+        "내용",
+        "서비스설명",
+        "서비스내용",
+        "상세설명",
+        "개요",
+        "요약",
+    ),
     "visible": ("visible", "display", "use_yn", "노출", "노출여부", "표시"),
     "deleted": ("deleted", "delete", "삭제"),
 }
@@ -54,6 +92,10 @@ def parse(given: ParseInput) -> ShardResult:
     table, `UNREADABLE` where the rules refuse faulty rows, `NO_CONTENT` without a good one."""
     rules = given.profile.records or RecordRules()
     rows = Rows()
+    if rules.review:
+        for entry in entries_of(read_review(given), rules):
+            rows.add("paragraph", entry.name or entry.id, entry=entry)
+        return rows.result("records")
     columns = _columns(rules)
     good: dict[tuple[str, str], Entry] = {}
     faults: list[Finding] = []

@@ -5,7 +5,7 @@ import pytest
 from libs.contracts.artefacts.chunk import Chunks
 from libs.contracts.artefacts.diagnostics import Diagnostics
 from libs.contracts.artefacts.rows import Row
-from libs.contracts.entries import Entry, RecordRules
+from libs.contracts.entries import Enrichment, Entry, RecordRules, Review
 from libs.contracts.events import DocumentChunked
 from libs.contracts.faults import Code, DocumentFault, WorldFault
 from libs.runtime.artefacts import load_json, save_json
@@ -14,6 +14,7 @@ from services.chunker.artefacts import Made, build_records
 from services.chunker.cut import Sizes
 from services.chunker.entries import DESCRIBED, LONG, SHORT, embedding_text, merged
 from services.chunker.handlers import Deps, on_parsed
+from services.chunker.records import review_of, wanted_of
 from tests.support.fakes import Bus, Objects
 from tests.support.rows import count_words, profile
 from tests.unit.chunker.test_handlers import PREFIX, parsed
@@ -133,3 +134,32 @@ async def test_a_merge_waits_for_the_upload_before_it():
     with pytest.raises(WorldFault) as caught:
         await upload("staged")
     assert caught.value.code == Code.OVERLOADED
+
+
+def test_a_review_says_what_it_changes_and_asks_anew_only_where_something_is_wished():
+    made = Enrichment(sample_queries=["카드 뭐지", "카드 잃어버림"])
+    lost = Entry(id="1", name="분실", enriched=made, review=Review(feedback="짧게"))
+    given = [
+        Entry(
+            id="1", name="", keywords=["도난"],
+            review=Review(feedback="짧게", struck=["카드 뭐지", "없던 것"],
+                          added=["카드 잃어버림", "지갑 없어짐"]),
+        ),
+        Entry(id="2", name="", review=Review(feedback="더 쉽게")),
+        Entry(id="9", name="", review=Review(feedback="?")),
+    ]  # fmt: skip
+    rules = RecordRules(review=True, enrich=["describe"])
+    report = review_of([lost, RATE], given)
+    assert report.model_dump(exclude={"schema_version"}) == {
+        "added": [{"id": "1", "question": "지갑 없어짐"}],
+        "removed": [{"id": "1", "question": "카드 뭐지"}],
+        "keywords": ["1"],
+        "feedback": ["2"],
+        "unknown": ["9"],
+    }
+    union = merged([lost, RATE], given, rules)
+    rows = [Row(order=n, kind="paragraph", text="x", entry=e) for n, e in enumerate(given)]
+    assert wanted_of(rules, union, report, rows) == ["2"]
+    assert wanted_of(RecordRules(enrich=["describe"]), union, report, rows) == ["1", "2"]
+    assert wanted_of(RecordRules(), union, report, rows) == []
+    assert union.entries[0].questions() == ["카드 잃어버림", "지갑 없어짐"]

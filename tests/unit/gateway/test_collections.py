@@ -209,3 +209,31 @@ async def test_enriching_is_costed_first_and_then_a_job_of_its_own(world: World)
     assert event.options.records == RecordRules(enrich=["describe", "context"])
     async with world.client(role="reader") as client:
         assert (await client.post(f"{BANK}/enrich", json={})).status_code == 403
+
+
+async def test_a_review_goes_out_as_a_workbook_and_comes_back_as_two_jobs(world: World) -> None:
+    async with world.client() as client:
+        assert (await client.get(f"{BANK}/review.xlsx")).status_code == 404
+    await send(world, f"{BANK}/entries")
+    _published(world, "entries-bank", [Entry(id="1", name="이체", category="돈")])
+    async with world.client(role="reader") as client:
+        book = await client.get(f"{BANK}/review.xlsx", params={"lang": "en"})
+        assert book.status_code == 200, book.text
+        assert book.headers["content-disposition"].endswith('"bank-review-1.xlsx"')
+        assert (await client.get(f"{BANK}/review")).status_code == 404
+        assert (await client.get(f"{BANK}/review.xlsx", params={"lang": "x"})).status_code == 422
+        assert (await client.post(f"{BANK}/review", files=FILE)).status_code == 403
+    before = len(world.bus.events)
+    async with world.client() as client:
+        answer = await client.post(
+            f"{BANK}/review", files={"file": ("r.xlsx", book.content, "application/x")}
+        )
+    assert answer.status_code == 202, answer.text
+    events = [e for e in world.bus.events[before:] if isinstance(e, DocumentAccepted)]
+    assert [event.document_id for event in events] == ["entries-bank", "queries-bank"]
+    assert [event.options.records for event in events] == [
+        RecordRules(kind="entries", review=True, enrich=["describe", "context"]),
+        RecordRules(kind="questions", review=True),
+    ]
+    assert len({event.source.key for event in events}) == 2
+    assert answer.json()["questions"]["document_id"] == "queries-bank"

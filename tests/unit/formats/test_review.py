@@ -1,0 +1,157 @@
+"""A review's workbook, edited by programs: openpyxl, xlsxwriter, LibreOffice."""
+
+import io
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import xlsxwriter
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
+
+from libs.contracts.artefacts.profile import PageRange, Profile
+from libs.contracts.entries import Enrichment, Entry, RecordRules, Review, united
+from libs.contracts.faults import Code, DocumentFault
+from libs.runtime.xlsx import Table, column_name, unique_titles, workbook
+from services.gateway.review import review_workbook
+from services.parser.formats.base import AssetSink, ParseInput
+from services.parser.formats.records import parse
+
+SOFFICE = shutil.which("soffice")
+MADE = Enrichment(
+    function_desc="잃어버린 카드를 막는다.",
+    sample_queries=["카드를 잃어버렸어요", "카드 뭐지", "=1+1 <b>"],
+)
+LOST = Entry(
+    id="M3", name="카드 분실 신고", path="카드 > 분실", category="카드", keywords=["분실"],
+    fields={"부서": "카드부"}, enriched=MADE,
+)  # fmt: skip
+RATE = Entry(id="M1", name="환율 조회", category="외환", text="오늘의 환율")
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def reading(data: bytes, kind: Any = "entries") -> list[Entry]:
+        path = tmp_path / "source.xlsx"
+        path.write_bytes(data)
+        profile = Profile(
+            format="xlsx", media_type="x", file_name="m", size=1, sha256="0" * 64,
+            records=RecordRules(kind=kind, review=True),
+        )  # fmt: skip
+        pages, sink = PageRange(first=0, last=0), AssetSink(tmp_path / "out")
+        found = parse(ParseInput(path, profile, pages, sink, tmp_path))
+        return [row.entry for row in found.rows if row.entry]
+
+    return reading
+
+
+def saved(book: Any) -> bytes:
+    held = io.BytesIO()
+    book.save(held)
+    return held.getvalue()
+
+
+def edited(data: bytes) -> Any:
+    """A reviewer's edits: one question struck, one corrected, one added, feedback, a keyword."""
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    sheet = book["카드"]
+    assert [cell.value for cell in sheet[1]][4:7] == ["예시 질문", "작성", "의견"]
+    sheet["E3"].font = Font(strike=True)
+    sheet["E2"].value = "카드를 도둑맞았어요"
+    sheet["E5"].value = "지갑째 없어졌어"
+    sheet["G2"].value = "도난도 넣어 주세요"
+    book["키워드"]["C2"].value = "분실, 도난"
+    return book
+
+
+def test_an_unedited_workbook_changes_nothing(read: Any) -> None:
+    data = review_workbook([LOST, RATE], "category", "ko")
+    assert data == review_workbook([LOST, RATE], "category", "ko")
+    found = {entry.id: entry for entry in read(data)}
+    assert found["M3"].review == Review(added=MADE.sample_queries)
+    assert united(LOST, found["M3"]).review == Review()
+    assert united(LOST, found["M3"]).questions() == LOST.questions()
+    assert found["M1"].review == Review()
+
+
+@pytest.mark.parametrize("through", ["openpyxl", "libreoffice"])
+def test_struck_corrected_added_and_wished(read: Any, tmp_path: Path, through: str) -> None:
+    data = saved(edited(review_workbook([LOST, RATE], "category", "ko")))
+    if through == "libreoffice":
+        data = resaved(data, tmp_path)
+    lost = next(entry for entry in read(data) if entry.id == "M3")
+    assert lost.keywords == ["분실", "도난"]
+    assert lost.review is not None
+    assert lost.review.feedback == "도난도 넣어 주세요"
+    assert sorted(lost.review.struck) == ["카드 뭐지", "카드를 잃어버렸어요"]
+    whole = united(LOST, lost)
+    assert whole.review is not None
+    assert sorted(whole.review.added) == ["지갑째 없어졌어", "카드를 도둑맞았어요"]
+    assert sorted(whole.questions()) == ["=1+1 <b>", "지갑째 없어졌어", "카드를 도둑맞았어요"]
+    questions = read(data, "questions")
+    assert sorted(e.name for e in questions if not e.deleted) == sorted(whole.questions())
+    assert sorted(e.name for e in questions if e.deleted) == ["카드 뭐지", "카드를 잃어버렸어요"]
+
+
+def resaved(data: bytes, folder: Path) -> bytes:
+    """The workbook as LibreOffice saves it."""
+    if SOFFICE is None:
+        pytest.skip("needs LibreOffice: apt-get install libreoffice-calc")
+    (folder / "in").mkdir()
+    (folder / "in" / "review.xlsx").write_bytes(data)
+    subprocess.run(
+        [SOFFICE, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--norestore",
+         "--convert-to", "xlsx", "--outdir", str(folder / "out"),
+         str(folder / "in" / "review.xlsx")],
+        check=True, capture_output=True, timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return (folder / "out" / "review.xlsx").read_bytes()
+
+
+def test_a_part_that_is_struck_through_is_a_correction(read: Any) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST], "category", "en")))
+    struck = TextBlock(InlineFont(strike=True), "카드를 ")
+    book["카드"]["E2"].value = CellRichText(struck, "잃어버렸어요")
+    (lost,) = read(saved(book))
+    assert lost.review.struck == ["카드를 잃어버렸어요"]
+    assert "잃어버렸어요" in lost.review.added
+
+
+def test_a_workbook_that_another_program_wrote_anew(read: Any) -> None:
+    held = io.BytesIO()
+    with xlsxwriter.Workbook(held) as book:
+        sheet = book.add_worksheet("anything")
+        strike = book.add_format({"font_strikeout": True})
+        sheet.write_row(0, 0, ["Feedback", "Sample question", "ID"])
+        sheet.write_row(1, 0, ["", "kept", "A"])
+        sheet.write(2, 1, "gone", strike)
+        sheet.write_rich_string(3, 1, "stays ", strike, "goes")
+    (one,) = read(held.getvalue())
+    assert one.id == "A"
+    assert one.review == Review(struck=["gone", "stays goes"], added=["kept", "stays"])
+
+
+def test_by_department_and_what_is_no_review(read: Any) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST, RATE], "부서", "en")))
+    assert book.sheetnames == ["-", "카드부", "keywords", "how to"]
+    assert book["카드부"].column_dimensions["H"].hidden
+    with pytest.raises(DocumentFault) as caught:
+        read(workbook([Table("x", ["a", "b"], [["1", "2"]])]))
+    assert caught.value.code == Code.UNREADABLE
+    with pytest.raises(DocumentFault):
+        read(b"PK\x03\x04 no workbook")
+
+
+def test_titles_and_columns_are_what_spreadsheets_take() -> None:
+    titles = unique_titles(["a/b", "a:b", "", "x" * 40, "X" * 40])
+    assert titles == ["a b", "a b 2", "-", "x" * 31, "X" * 29 + " 2"]
+    assert [column_name(n) for n in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+    text = openpyxl.load_workbook(
+        io.BytesIO(workbook([Table("t", ["h"], [["=SUM(A1)\x00<&>"], [" a "]])]))
+    )["t"]
+    assert (text["A2"].value, text["A2"].data_type) == ("=SUM(A1)<&>", "s")
+    assert text["A3"].value == " a "
