@@ -27,6 +27,7 @@ from libs.runtime.collections import load_settings, save_settings
 from services.gateway.admission import Arrival, accept, refuse_when_full
 from services.gateway.audit import note
 from services.gateway.deps import Deps
+from services.gateway.http.asking import search_in_time
 from services.gateway.http.documents import UPLOAD
 from services.gateway.http.errors import invalid, not_found
 from services.gateway.http.guard import Caller, GuardedRoute, needs
@@ -40,7 +41,6 @@ router = APIRouter(
     route_class=GuardedRoute,
 )
 Named = Annotated[str, Path(), AfterValidator(shaped(NAMESPACE_PATTERN, "the collection"))]
-GRACE_SECONDS = 2.0
 JSON_LINES = "application/x-ndjson"
 WAITS = "wait_for_dense"
 """Unless an upload says otherwise: else a new revision would be searched by words alone until its
@@ -104,8 +104,8 @@ async def search_entries(
 ) -> Response:
     """The entries that everyday words mean, best first, and the attempts it took."""
     query = FindQuery(namespace=ns, collection=collection, request=body)
-    timeout = body.milliseconds / 1000 + GRACE_SECONDS
-    return reply(await deps.bus.request(QUERY_FIND, query, FoundEntries, timeout=timeout))
+    milliseconds = body.milliseconds
+    return reply(await search_in_time(deps.bus, QUERY_FIND, query, FoundEntries, milliseconds))
 
 
 @router.get("", response_model=CollectionSettings, openapi_extra=needs("reader"))

@@ -11,6 +11,7 @@ from libs.contracts.api.search import (
     VerifyRequest,
 )
 from libs.contracts.subjects import QUERY_PLAN
+from services.gateway.http.asking import search_in_time
 from services.gateway.http.errors import not_found
 from services.gateway.http.guard import Caller, GuardedRoute, needs
 from services.gateway.http.params import DepsDep, Namespaced, reply
@@ -19,9 +20,6 @@ from services.gateway.verify import verdict
 
 router = APIRouter(prefix="/v1/namespaces/{ns}", tags=["search"], route_class=GuardedRoute)
 
-GRACE_SECONDS = 2.0
-"""What an answer may take beyond its budget: a query that ran out still brings its evidence."""
-
 
 @router.post("/search", response_model=SearchResponse, openapi_extra=needs("reader"))
 async def search(ns: Namespaced, body: SearchRequest, caller: Caller, deps: DepsDep) -> Response:
@@ -29,8 +27,8 @@ async def search(ns: Namespaced, body: SearchRequest, caller: Caller, deps: Deps
     query = PlanQuery(
         namespace=ns, key_id=caller.key_id, request=body, links_base=namespace_path(ns)
     )
-    timeout = body.budget.milliseconds / 1000 + GRACE_SECONDS
-    return reply(await deps.bus.request(QUERY_PLAN, query, SearchResponse, timeout=timeout))
+    milliseconds = body.budget.milliseconds
+    return reply(await search_in_time(deps.bus, QUERY_PLAN, query, SearchResponse, milliseconds))
 
 
 @router.post("/verify", response_model=VerifyAnswer, openapi_extra=needs("reader"))
