@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import psycopg
 from opensearchpy import AsyncOpenSearch
 
 from bench import stack_ingest
@@ -152,6 +153,28 @@ def search(report: Report, stack: Stack, places: dict[str, str], size: int) -> f
     return p95
 
 
+async def _bytes(places: dict[str, str]) -> dict[str, int]:
+    """Of each index, with its deleted documents, and of the catalog's database."""
+    address = address_of(places["GROUNDWIRE_INDEX_URL"])
+    async with AsyncOpenSearch(hosts=[{"host": address.host, "port": address.port}]) as client:
+        stats = await client.indices.stats(index=f"{address.prefix}-*", metric="store")
+    found = {
+        "vectors" if "-vectors-" in name else "chunks": one["primaries"]["store"]["size_in_bytes"]
+        for name, one in stats["indices"].items()
+    }
+    with psycopg.connect(places["GROUNDWIRE_CATALOG_URL"]) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        found["catalog"] = row[0] if row else 0
+    return found
+
+
+def sizes(report: Report, places: dict[str, str], size: int) -> None:
+    """What a chunk of 60 words takes in each store."""
+    taken = asyncio.run(_bytes(places))
+    told = ", ".join(f"{name} {count / size / 1024:.1f}" for name, count in sorted(taken.items()))
+    report.add(Figure(f"KiB a chunk of 60 words, {size:,} chunks", told))
+
+
 def run(report: Report, sizes: tuple[int, ...] = SIZES) -> None:
     """Grow one corpus and search at every size; then the batch on all four servers."""
     with servers_in_a_folder() as servers, own_places(servers, SEARCHED) as places:
@@ -163,6 +186,7 @@ def run(report: Report, sizes: tuple[int, ...] = SIZES) -> None:
                 seconds = time.perf_counter() - started
                 report.add(Figure(f"OpenSearch filled to {size:,} chunks", f"{seconds:.0f} s"))
                 p95, have = search(report, stack, places, size), size
+                sizes(report, places, size)
                 if before is not None:
                     report.add(
                         Figure(
