@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from libs.contracts.artefacts.nav import NavSection
 
+COLLECTION = 40
+"""Sections of one level, from the next on they are no parts of one text."""
+
 Worth = Callable[[NavSection], float]
 
 
@@ -36,11 +39,14 @@ class Tree:
                 waiting.append(child)
 
     def around(self, section: NavSection) -> Iterator[NavSection]:
-        """What is below a section, then beside it, then above."""
-        yield from section.children
+        """What is below a section, then beside it, then above. A level of very many sections
+        is a collection, in which one says nothing of the next."""
         parent = self.parents.get(section.section_id)
+        if len(section.children) <= COLLECTION:
+            yield from section.children
         if parent is not None:
-            yield from (one for one in parent.children if one.section_id != section.section_id)
+            if len(parent.children) <= COLLECTION:
+                yield from (one for one in parent.children if one.section_id != section.section_id)
             yield parent
 
     def walk(

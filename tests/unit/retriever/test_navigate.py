@@ -19,7 +19,7 @@ from libs.runtime.index.tokenizer import tokenize
 from services.retriever.navigate import Navigator
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
-from services.retriever.tree import Tree
+from services.retriever.tree import COLLECTION, Tree
 
 ORDER = ["pump", "a", "aa", "ab", "b", "ba", "c", "d"]
 
@@ -69,6 +69,17 @@ def test_depth_width_and_number_bound_it() -> None:
         ("c", 1, False),
     ]
     assert names("a", depth=0) == names("a", most=0) == names("a", width=0) == []
+
+
+def test_a_level_of_very_many_sections_is_not_walked() -> None:
+    for count, reached in ((COLLECTION, COLLECTION - 1), (COLLECTION + 1, 0)):
+        sections = [node("a").model_copy(update={"section_id": f"s{n}", "chunk_ids": [f"t{n}"]})
+                    for n in range(count)]  # fmt: skip
+        tree = Tree(node("pump", *sections))
+        walk = tree.walk(
+            tree.holding["t0"], lambda s: float(s.title == "a"), width=99, depth=1, most=99
+        )
+        assert len(walk) == reached
 
 
 def test_what_is_worth_nothing_is_neither_opened_nor_named() -> None:
