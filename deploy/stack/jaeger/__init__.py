@@ -51,10 +51,12 @@ class Jaeger:
             death_signal=signal.SIGTERM,
         )  # fmt: skip
         running.wait_until(lambda: _healthy(ports["JAEGER_HEALTH"]), START_SECONDS)
+        query = f"http://{LOOPBACK}:{ports['JAEGER_QUERY']}"
         running.settings = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{LOOPBACK}:{ports['JAEGER_OTLP']}",
+            "GROUNDWIRE_TRACE_URL": f"{query}/api/traces/{{trace_id}}",
         }
-        running.addresses = {"query": f"http://{LOOPBACK}:{ports['JAEGER_QUERY']}"}
+        running.addresses = {"query": query}
         return running
 
 
