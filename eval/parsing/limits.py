@@ -87,7 +87,7 @@ EXPLAINED: dict[str, dict[str, str]] = {
         )
     },
     "markitdown/markitdown/tests/test_files/test.epub": {
-        "*": "EPUB is not among the formats that are read, and the fault says so"
+        "**Authors:** Test Author": "who wrote the book stands there as `author: Test Author`"
     },
 }
 

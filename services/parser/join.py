@@ -20,7 +20,22 @@ from services.parser.outline import Matches, match
 
 FLAT_STRUCTURE = "flat_structure"
 STRUCTURED = frozenset(
-    {"pdf", "docx", "doc", "rtf", "odt", "hwp", "hwpx", "html", "md", "txt", "pptx", "ppt", "odp"}
+    {
+        "pdf",
+        "docx",
+        "doc",
+        "rtf",
+        "odt",
+        "hwp",
+        "hwpx",
+        "html",
+        "md",
+        "txt",
+        "pptx",
+        "ppt",
+        "odp",
+        "epub",
+    }
 )
 LONG_ENOUGH = 20
 """Rows from which a document of such a format without any heading deserves a warning."""

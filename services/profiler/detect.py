@@ -36,6 +36,7 @@ MEDIA_TYPES: dict[Format, str] = {
     "xls": "application/vnd.ms-excel",
     "hwp": "application/x-hwp",
     "hwpx": "application/hwp+zip",
+    "epub": "application/epub+zip",
 }
 BINARY_SUFFIXES = frozenset(
     {"pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "doc", "ppt", "odt", "ods", "odp",

@@ -19,6 +19,7 @@ _TEXT_PARTS: dict[Format, re.Pattern[str]] = {
     "odt": re.compile(r"content\.xml"),
     "ods": re.compile(r"content\.xml"),
     "odp": re.compile(r"content\.xml"),
+    "epub": re.compile(r"(?!.*(?:toc|nav|cover)).*\.x?html?"),
 }
 _FIELDS = {
     "title": "title",
@@ -61,8 +62,8 @@ def look_at_zip(path: Path, found: Format, members: tuple[str, ...]) -> OfficeLo
     """Look into a container that was inspected before."""
     look = OfficeLook()
     with zipfile.ZipFile(path) as archive:
-        for name in _METADATA_PARTS:
-            if name in members:
+        for name in members:
+            if name in _METADATA_PARTS or (found == "epub" and name.endswith(".opf")):
                 look.metadata |= _metadata(_read(archive, name))
         wanted = _TEXT_PARTS[found]
         parts = sorted((n for n in members if wanted.fullmatch(n)), key=_by_number)

@@ -20,7 +20,7 @@ from services.profiler.pdf import look_at_pdf
 
 TEXT_SAMPLE = 256 << 10
 LONGEST_VALUE = 500
-ZIPS = frozenset({"docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx"})
+ZIPS = frozenset({"docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub"})
 OLES = frozenset({"doc", "ppt", "xls", "hwp"})
 
 _YEAR = re.compile(r"(?<!\d)(?:19[5-9]\d|20[0-4]\d)(?!\d)")
@@ -31,7 +31,7 @@ _MACHINE_TITLE = re.compile(
     r"^(?:microsoft \w+ - .*|untitled.*|(?:document|presentation|book|slide)\s*\d*|"
     r"power ?point presentation|제목 없음|"
     r"\(?anonymous\)?|unspecified|[\W_\d]*|"
-    r".*\.(?:docx?|pptx?|xlsx?|hwpx?|od[tsp]|pdf|indd|qxd|tex|dvi|html?|png|jpe?g|tiff?))$",
+    r".*\.(?:docx?|pptx?|xlsx?|hwpx?|epub|od[tsp]|pdf|indd|qxd|tex|dvi|html?|png|jpe?g|tiff?))$",
     re.IGNORECASE,
 )
 

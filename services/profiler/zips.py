@@ -27,9 +27,9 @@ _MIME_TYPES: dict[str, Format] = {
     "application/vnd.oasis.opendocument.presentation-template": "odp",
     "application/hwp+zip": "hwpx",
     "application/haansoftxlsx": "xlsx",
+    "application/epub+zip": "epub",
 }
 _REFUSED = (
-    ("application/epub+zip", "an EPUB book"),
     ("ms-excel.sheet.binary", "a binary Excel workbook (.xlsb)"),
     ("ms-visio", "a Visio drawing"),
 )

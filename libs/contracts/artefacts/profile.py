@@ -28,6 +28,7 @@ Format = Literal[
     "xls",
     "hwp",
     "hwpx",
+    "epub",
 ]
 Kind = Literal["standard", "scanned", "slides", "atlas", "entries"]
 

@@ -28,6 +28,7 @@ STRATEGIES: dict[Format, str] = {
     "xls": "services.parser.formats.sheets:parse",
     "hwp": "services.parser.formats.hwp:parse",
     "hwpx": "services.parser.formats.hwp:parse",
+    "epub": "services.parser.formats.epub:parse",
 }
 
 

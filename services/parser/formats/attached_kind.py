@@ -19,6 +19,7 @@ _MIME_TYPES: dict[str, Format] = {
     "application/vnd.oasis.opendocument.spreadsheet": "ods",
     "application/vnd.oasis.opendocument.presentation": "odp",
     "application/hwp+zip": "hwpx",
+    "application/epub+zip": "epub",
 }
 _STREAMS: tuple[tuple[str, Format], ...] = (
     ("WordDocument", "doc"), ("Workbook", "xls"), ("Book", "xls"),

@@ -176,7 +176,11 @@ class Walker:
                 self.rows.add(self.kind, text, hidden=self.hidden)
         images, self.images = self.images, []
         for source, alternative in images:
-            keep_image(self.rows, self.assets, source, alternative)
+            self.picture(source, alternative)
+
+    def picture(self, source: str, alternative: str) -> None:
+        """A row for an image, where its bytes are in the file."""
+        keep_image(self.rows, self.assets, source, alternative)
 
     def _node(self, node: "LexborNode") -> None:
         tag = node.tag or ""
@@ -293,4 +297,4 @@ class Walker:
     def _images_of(self, node: "LexborNode") -> None:
         for image in node.css("img"):
             source = image.attributes.get("src") or ""
-            keep_image(self.rows, self.assets, source, image.attributes.get("alt") or "")
+            self.picture(source, image.attributes.get("alt") or "")

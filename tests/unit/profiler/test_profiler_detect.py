@@ -66,6 +66,7 @@ def with_member(container: bytes, name: str, data: bytes) -> bytes:
         (documents.png(), "a.jpg", "image"),
         (zipped({"mimetype": ODT_TYPE.encode(), "content.xml": b"<a/>"}), "a.odt", "odt"),
         (zipped({"mimetype": b"application/hwp+zip", "a.xml": b"<a/>"}), "a", "hwpx"),
+        (zipped({"mimetype": b"application/epub+zip", "a.opf": b"<p/>"}), "a", "epub"),
         (rb"{\rtf1\ansi Hello}", "a.doc", "rtf"),
         (b"<!DOCTYPE html><html><body><p>Hi there</p></body></html>", "a.txt", "html"),
         (b"<p>One</p><p>Two</p>", "a.htm", "html"),
@@ -116,7 +117,6 @@ def test_a_declared_type_makes_fragments(tmp_path: Path) -> None:
         (bytes(5000), "zeros.txt", Code.UNSUPPORTED),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "cut.doc", Code.UNREADABLE),
         (zipped({"a.txt": b"one", "b.txt": b"two"}), "files.zip", Code.UNSUPPORTED),
-        (zipped({"mimetype": b"application/epub+zip"}), "a.epub", Code.UNSUPPORTED),
         (b"\x1f\x8b\x08\x00" + bytes(50), "a.gz", Code.UNSUPPORTED),
     ],
 )
