@@ -11,7 +11,7 @@ STAMP := .venv/.installed
 WAITING := $(addprefix tests/unit/,deploy local parser sandbox)
 
 .PHONY: audit help install run stack test-stack test-chaos test test-slow bench check fix docs clean
-.PHONY: check-k8s check-k8s-server images
+.PHONY: check-k8s check-k8s-server images test-models
 
 ##@ Use
 $(STAMP): pyproject.toml constraints.txt deploy/local/install.sh
@@ -49,6 +49,9 @@ test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces, a 
 test-chaos: $(STAMP) ## on the real servers: all that may fail in the middle; a quarter of an hour
 	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest tests/chaos
+
+test-models: $(STAMP) ## with real models out of packages, in environments of their own (5 GB)
+	@$(BIN)/pytest tests/models
 
 check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes nothing
 	$(BIN)/ruff check .
