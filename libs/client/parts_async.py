@@ -15,8 +15,16 @@ from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.api.letters import LetterView
 from libs.contracts.api.reading import GrepAnswer, GrepRequest, SectionView
 from libs.contracts.artefacts.manifest import Manifest
-from libs.contracts.entries import CollectionSettings, RecordRules
-from libs.contracts.query.entries import EntrySearch, FoundEntries
+from libs.contracts.artefacts.records import ReviewReport
+from libs.contracts.entries import CollectionSettings, CollectionView, RecordRules
+from libs.contracts.query.entries import (
+    Enriched,
+    EnrichRequest,
+    EntrySearch,
+    FoundEntries,
+    ReviewAccepted,
+)
+from libs.contracts.review import ReviewLanguage
 
 T = TypeVar("T")
 
@@ -249,3 +257,31 @@ class AsyncEntries(AsyncPart):
     async def set_collection(self, name: str, settings: CollectionSettings) -> CollectionSettings:
         """Set what the entries of a collection share."""
         return await self._send(entries.set_collection(self.connection.namespace, name, settings))
+
+    async def collections(self) -> list[str]:
+        """The collections that have published entries."""
+        return (await self._send(entries.collections(self.connection.namespace))).items
+
+    async def overview(self, name: str) -> CollectionView:
+        """What is published of a collection."""
+        return await self._send(entries.overview(self.connection.namespace, name))
+
+    async def enrich(self, name: str, request: EnrichRequest | None = None) -> Enriched:
+        """What having entries described by models would cost; with `dry_run` false the job."""
+        asked = request or EnrichRequest()
+        return await self._send(entries.enrich(self.connection.namespace, name, asked))
+
+    async def export_review(
+        self, name: str, *, by: str = "category", language: ReviewLanguage = "ko"
+    ) -> bytes:
+        """The workbook in which people review the entries."""
+        space = self.connection.namespace
+        return await self._send(entries.export_review(space, name, by, language))
+
+    async def send_review(self, name: str, path: Path) -> ReviewAccepted:
+        """Send the edited workbook; both jobs that are answered publish what it changes."""
+        return await self._send(entries.send_review(self.connection.namespace, name, path))
+
+    async def review_report(self, name: str) -> ReviewReport:
+        """What the review that made the active revision changed."""
+        return await self._send(entries.review_report(self.connection.namespace, name))

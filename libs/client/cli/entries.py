@@ -1,7 +1,7 @@
-"""`groundwire entries`: send records to a collection, search them, take one out."""
+"""`groundwire entries`: send records to a collection, search, enrich and review them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,15 @@ from libs.client.cli.shared import (
     print_table,
 )
 
+if TYPE_CHECKING:
+    from libs.contracts.api.documents import JobView
+
+ENRICH_SECONDS = 86_400.0
+"""How long a job that asks models is waited for."""
 CollectionArgument = Annotated[str, typer.Argument(help="name of the collection")]
-entries = typer.Typer(no_args_is_help=True, help="Records of a collection: send, search, delete.")
+entries = typer.Typer(
+    no_args_is_help=True, help="Records of a collection: send, search, enrich, review."
+)
 
 
 @entries.command()
@@ -40,13 +47,7 @@ def send(
     with client(context) as groundwire:
         accepted = groundwire.send_records(collection, file, rules, wait_for_dense=True)
         job = groundwire.wait(accepted.job_id)
-    if as_json:
-        print_line(job.model_dump(mode="json"))
-    else:
-        detail = f": {plain(job.error.detail)}" if job.error else ""
-        typer.echo(f"{job.document_id} revision {job.revision} {job.state}{detail}")
-    if job.state != "published":
-        raise typer.Exit(REFUSED)
+    _ended([job], as_json)
 
 
 @entries.command()
@@ -85,8 +86,100 @@ def delete(
     """Take one entry out and wait until the collection is published without it."""
     with client(context) as groundwire:
         job = groundwire.wait(groundwire.delete_entry(collection, entry_id).job_id)
-    typer.echo(f"{job.document_id} revision {job.revision} {job.state}")
-    if job.state != "published":
+    _ended([job], as_json=False)
+
+
+@entries.command("list")
+def list_collections(context: typer.Context) -> None:
+    """The collections, with how many entries and sample questions each has."""
+    with client(context) as groundwire:
+        found = [groundwire.overview(name) for name in groundwire.collections()]
+    rows = [[plain(v.collection), str(v.entries), str(v.questions)] for v in found]
+    print_table(["collection", "entries", "questions"], rows)
+
+
+@entries.command()
+def enrich(
+    context: typer.Context,
+    collection: CollectionArgument,
+    run: Annotated[bool, typer.Option("--run", help="do it, after the cost is shown")] = False,
+    entry_id: Annotated[list[str] | None, typer.Option("--id", help="only this entry")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What having entries described by models would cost; with --run it is done."""
+    from libs.contracts.query.entries import EnrichRequest
+
+    with client(context) as groundwire:
+        cost = groundwire.enrich(collection, EnrichRequest(ids=entry_id or []))
+        if as_json and not run:
+            print_line(cost.model_dump(mode="json"))
+        elif not as_json:
+            rows = [
+                [s.step, plain(s.model or "not configured"), str(s.calls), str(s.cached),
+                 str(s.tokens_in), str(s.tokens_out)]
+                for s in cost.steps
+            ]  # fmt: skip
+            heads = ["step", "model", "calls", "known", "tokens in", "tokens out at most"]
+            print_table(heads, rows)
+        if not run:
+            return
+        begun = groundwire.enrich(collection, EnrichRequest(ids=entry_id or [], dry_run=False))
+        if begun.job is not None:
+            _ended([groundwire.wait(begun.job.job_id, ENRICH_SECONDS)], as_json)
+
+
+@entries.command()
+def export(
+    context: typer.Context,
+    collection: CollectionArgument,
+    file: Annotated[Path, typer.Argument(dir_okay=False, help="the workbook to write")],
+    by: Annotated[str, typer.Option(help="category, or a free field: a department")] = "category",
+    english: Annotated[bool, typer.Option(help="titles in English")] = False,
+) -> None:
+    """Write the workbook in which people review the entries."""
+    with client(context) as groundwire:
+        data = groundwire.export_review(collection, by=by, language="en" if english else "ko")
+    file.write_bytes(data)
+    typer.echo(f"{file}: {len(data)} bytes")
+
+
+@entries.command()
+def review(
+    context: typer.Context,
+    collection: CollectionArgument,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="the edited workbook")],
+    as_json: JsonOption = False,
+) -> None:
+    """Send an edited workbook, wait, and say what it changed."""
+    with client(context) as groundwire:
+        sent = groundwire.send_review(collection, file)
+        jobs = [
+            groundwire.wait(one.job_id, ENRICH_SECONDS) for one in (sent.entries, sent.questions)
+        ]
+        failed = [job for job in jobs if job.state != "published"]
+        if failed:
+            _ended(failed, as_json)
+        report = groundwire.review_report(collection)
+    if as_json:
+        print_line(report.model_dump(mode="json"))
+        return
+    rows = [["added", plain(one.id), plain(one.question)] for one in report.added]
+    rows += [["removed", plain(one.id), plain(one.question)] for one in report.removed]
+    rows += [["keywords", plain(one), ""] for one in report.keywords]
+    rows += [["described anew", plain(one), ""] for one in report.feedback]
+    rows += [["not published", plain(one), ""] for one in report.unknown]
+    print_table(["change", "id", "question"], rows)
+
+
+def _ended(jobs: "list[JobView]", as_json: bool) -> None:
+    """Say how jobs ended; exit code 1 when one was not published."""
+    for job in jobs:
+        detail = f": {plain(job.error.detail)}" if job.error else ""
+        if as_json:
+            print_line(job.model_dump(mode="json"))
+        else:
+            typer.echo(f"{job.document_id} revision {job.revision} {job.state}{detail}")
+    if any(job.state != "published" for job in jobs):
         raise typer.Exit(REFUSED)
 
 

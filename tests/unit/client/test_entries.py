@@ -75,3 +75,54 @@ def test_sending_waits_for_the_end(gateway: FakeGateway, file: Path, state: str,
     done = CliRunner().invoke(build(), ["entries", "send", "bank", str(file), "--replace"])
     assert done.exit_code == code, done.output
     assert state in done.output
+
+
+COST = {
+    "entries": 2,
+    "steps": [
+        {"step": "describe", "model": "small", "calls": 2, "cached": 0, "tokens_in": 900,
+         "tokens_out": 3000},
+        {"step": "context", "model": None, "calls": 0, "cached": 0, "tokens_in": 0,
+         "tokens_out": 0},
+    ],
+}  # fmt: skip
+
+
+def test_the_cost_is_shown_and_nothing_done_unless_asked(gateway: FakeGateway) -> None:
+    gateway.on("POST", f"{BANK}/enrich", (200, COST))
+    done = CliRunner().invoke(build(), ["entries", "enrich", "bank", "--id", "M1"])
+    assert done.exit_code == 0, done.output
+    assert "3000" in done.output
+    assert "not configured" in done.output
+    assert [seen.json["dry_run"] for seen in gateway.seen] == [True]
+    assert gateway.seen[0].json["ids"] == ["M1"]
+
+
+def test_enriching_is_waited_for(gateway: FakeGateway) -> None:
+    gateway.on("POST", f"{BANK}/enrich", (200, COST), (202, {**COST, "job": accepted()}))
+    gateway.on("GET", "/v1/namespaces/default/jobs/job-1/events", stream(job("job-1", "published")))
+    done = CliRunner().invoke(build(), ["entries", "enrich", "bank", "--run"])
+    assert done.exit_code == 0, done.output
+    assert "published" in done.output
+    assert [seen.json["dry_run"] for seen in gateway.seen if seen.method == "POST"] == [
+        True,
+        False,
+    ]
+
+
+def test_a_review_is_written_sent_and_told(gateway: FakeGateway, tmp_path: Path) -> None:
+    gateway.on("GET", f"{BANK}/review.xlsx", (200, b"workbook"))
+    target = tmp_path / "r.xlsx"
+    done = CliRunner().invoke(build(), ["entries", "export", "bank", str(target), "--by", "부서"])
+    assert done.exit_code == 0, done.output
+    assert target.read_bytes() == b"workbook"
+    both = {"entries": accepted(), "questions": accepted()}
+    report = {"added": [{"id": "M1", "question": "물려줘"}], "unknown": ["M9"]}
+    gateway.on("POST", f"{BANK}/review", (202, both))
+    gateway.on("GET", f"{BANK}/review", (200, report))
+    ended = stream(job("job-1", "published"))
+    gateway.on("GET", "/v1/namespaces/default/jobs/job-1/events", ended, ended)
+    done = CliRunner().invoke(build(), ["entries", "review", "bank", str(target)])
+    assert done.exit_code == 0, done.output
+    assert "물려줘" in done.output
+    assert "not published" in done.output
