@@ -17,11 +17,12 @@ from tests.support.stack import Stack
 COLLECTION = "measured"
 DEFAULTS = "defaults"
 AT_ONCE = 2
+RERANKERS = ("GROUNDWIRE_MODEL_RERANK_URL", "GROUNDWIRE_RERANKER_FOLDER")
 SETTINGS: dict[str, EntryWeights] = {
     DEFAULTS: EntryWeights(),
     "rank fusion": EntryWeights(fusion="rank"),
     "words alone": EntryWeights(dense=0, questions=0),
-    "meanings alone": EntryWeights(lexical=0, questions=0),
+    "meanings alone": EntryWeights(lexical=0, questions=0, rerank=False),
     "no rewriting": EntryWeights(rewrites=0),
     "no popularity": EntryWeights(popularity=0),
 }
@@ -47,11 +48,17 @@ class Files:
 
 
 def with_models(environment: Mapping[str, str] = os.environ) -> dict[str, EntryWeights | None]:
-    """The settings that need a model; None for what is not configured in the environment."""
+    """The settings that need a model: meanings alone, with HyDE, with a second ranking; None for
+    what is not configured in the environment. The reranker is part of the defaults when it is."""
     hyde = bool(environment.get("GROUNDWIRE_MODEL_HYDE_URL"))
+    rerank = any(environment.get(name) for name in RERANKERS)
     return {
+        "meanings alone, HyDE": EntryWeights(hyde=True, lexical=0, questions=0, rerank=False)
+        if hyde
+        else None,
         "HyDE": EntryWeights(hyde=True) if hyde else None,
-        "meanings alone, HyDE": EntryWeights(hyde=True, lexical=0, questions=0) if hyde else None,
+        "no second ranking": EntryWeights(rerank=False) if rerank else None,
+        "meanings alone, second ranking": EntryWeights(lexical=0, questions=0) if rerank else None,
     }
 
 

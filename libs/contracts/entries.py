@@ -146,7 +146,7 @@ class EntryWeights(Request):
 
     `question_floor`, `threshold` and `good_enough` are similarities on the scale users see.
     `popularity` is the most that a popular entry gains. `hyde` searches meanings by an entry that
-    a model imagines, where one is configured.
+    a model imagines, `rerank` has the first ten ranked once more, each where a model is configured.
     """
 
     fusion: Literal["rank", "convex"] = "convex"
@@ -161,6 +161,7 @@ class EntryWeights(Request):
     good_enough: float = Field(default=0.55, ge=0, le=1)
     rewrites: int = Field(default=2, ge=0, le=2)
     hyde: bool = False
+    rerank: bool = True
 
 
 class CollectionSettings(Request):

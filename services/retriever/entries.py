@@ -8,10 +8,12 @@ from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.errors import ModelUnavailable
+from libs.runtime.inference.rerank import Reranker
 from libs.runtime.telemetry import logger
 from services.retriever.basis import Kept
 from services.retriever.deadline import Deadline, deadline, those_in_time
 from services.retriever.entry_ranking import Channels, Table, coverage, ranked
+from services.retriever.entry_reranking import READ, reranked
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus
 from services.retriever.similarity import calibration_of
@@ -28,13 +30,17 @@ far away: enough to be kept, not to be good."""
 MAX_ENTRIES = 100_000
 TABLES = 16
 TRIES = 2
+RERANK_SHARE = 0.7
+"""How much of the time that is left a reranker may take."""
+UNHURRIED_SECONDS = 10.0
 
 
 class EntryFinder:
     """Answers `query.match`, through the gate of the retriever; keeps the tables it read last."""
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever, reranker: Reranker | None = None) -> None:
         self._retriever = retriever
+        self._reranker = reranker
         self._tables: Kept[int, Table] = Kept(TABLES)
 
     async def match(self, query: MatchQuery) -> MatchAnswer:
@@ -72,15 +78,22 @@ class EntryFinder:
         share = BESIDE_MEANING if channels.dense else 1.0
         for place, _ in channels.lists.get("lexical", []):
             channels.saw(place, share * coverage(table.words(place), query.telling))
+        reranker = self._reranker if query.weights.rerank else None
         hits = ranked(
-            channels, table, query.weights, limit=query.limit,
+            channels, table, query.weights, limit=max(query.limit, READ if reranker else 0),
             allowed=_of_category(table, query.category),
             tokens=tokenize(" ".join(query.telling)),
         )  # fmt: skip
+        if reranker is not None:
+            texts = {hit.id: " ".join(table.entries[table.by_id[hit.id]].texts()) for hit in hits}
+            left = UNHURRIED_SECONDS
+            if limit.end is not None:
+                left = RERANK_SHARE * (limit.end - asyncio.get_running_loop().time())
+            hits = await reranked(reranker, query.original, hits, texts, left)
         return MatchAnswer(
             known=True,
             corpus_version=corpus.version,
-            entries=hits,
+            entries=hits[: query.limit],
             dense=channels.dense,
             unfinished=unfinished,
         )

@@ -123,3 +123,4 @@ def test_what_no_model_is_configured_for_is_not_measured():
     found = measure.with_models(given)
     assert found["HyDE"] is not None
     assert found["HyDE"].hyde is True
+    assert found["no second ranking"] is None

@@ -3,6 +3,9 @@ import math
 import pytest
 
 from libs.contracts.entries import Entry, EntryWeights
+from libs.contracts.query.entries import EntryHit
+from libs.runtime.inference.errors import ModelUnavailable
+from libs.runtime.models.failure import ModelFailed, Reason
 from services.retriever.entry_ranking import (
     Channels,
     Table,
@@ -11,6 +14,7 @@ from services.retriever.entry_ranking import (
     popularity,
     ranked,
 )
+from services.retriever.entry_reranking import reranked
 from services.retriever.similarity import PLAIN, calibration_of
 
 TABLE = Table(
@@ -126,3 +130,42 @@ def test_the_packaged_embedder_is_brought_to_the_scale_of_the_thresholds():
 def test_an_embedder_nobody_measured_keeps_its_cosines():
     assert calibration_of("other") is PLAIN
     assert PLAIN.entries.similarity(0.4) == pytest.approx(0.4)
+
+
+class Scores:
+    """A reranker that has these scores, or fails."""
+
+    name = "fake"
+
+    def __init__(self, scores: dict[int, float] | Exception) -> None:
+        self.found = scores
+        self.read: list[str] = []
+
+    async def scores(self, query, texts, seconds):
+        self.read = list(texts)
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+    async def close(self) -> None: ...
+
+
+def hits(count: int) -> list[EntryHit]:
+    return [
+        EntryHit(id=str(n), name=f"n{n}", score=1 - n / 100, similarity=0.5) for n in range(count)
+    ]
+
+
+async def test_the_first_ten_are_ranked_once_more_and_the_others_stay():
+    reranker = Scores({2: 0.9, 0: 0.5, 1: 0.1})
+    found = await reranked(reranker, "q", hits(12), {"2": "text"}, 5.0)
+    assert [hit.id for hit in found[:4]] == ["2", "0", "1", "3"]
+    assert [hit.id for hit in found[10:]] == ["10", "11"]
+    assert found[0].channels == {"rerank": 0.9}
+    assert (len(reranker.read), reranker.read[2]) == (10, "n2\ntext")
+
+
+@pytest.mark.parametrize("failure", [ModelUnavailable("gone"), ModelFailed(Reason.TIMEOUT, "late")])
+async def test_a_reranker_that_fails_changes_nothing(failure):
+    assert await reranked(Scores(failure), "q", hits(3), {}, 5.0) == hits(3)
+    assert await reranked(Scores({0: 1.0}), "q", hits(3), {}, 0.0) == hits(3)
