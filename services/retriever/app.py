@@ -19,7 +19,7 @@ def build(service: Service) -> None:
     assert isinstance(service.settings, Settings)
     reranking = reranking_of(service.stores, service.settings)
     navigator = Navigator(reranking.retriever, service.stores.graph)
-    prober, finder = navigator.prober, EntryFinder(reranking.retriever)
+    prober, finder = navigator.prober, EntryFinder(reranking.retriever, reranking.reranker)
     answer = partial(service.answer, workers=IN_HAND)
     answer(subjects.QUERY_RETRIEVE, RetrieveQuery, partial(handlers.on_retrieve, reranking))
     answer(subjects.QUERY_PROBE, probe.ProbeQuery, partial(handlers.on_probe, prober))
