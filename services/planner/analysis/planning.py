@@ -101,6 +101,7 @@ def planned(outline: Outline, query: str, rules: RetrievalPlan) -> RetrievalPlan
         compared = side if shape == "comparison" else None
         name = f"side_{number}" if compared else f"part_{number}"
         steps.append(PlanStep(step_id=name, kind="search", query=text, side=compared))
+    steps += [step for step in rules.steps if step.kind in ("navigate", "expand")]
     steps += _hops(outline.hops, query, main, rules)
     try:
         return RetrievalPlan(shape=shape, steps=steps, made_by="model", reason=_REASON)
