@@ -12,11 +12,17 @@ _PAUSED = select(namespace.c.name).where(namespace.c.paused_at.is_not(None))
 READY = and_(job.c.state == "waiting", job.c.source.is_not(None), job.c.namespace.not_in(_PAUSED))
 
 _WAITS = select(exists().where(READY))
-_HEADS = (
-    select(job.c.namespace, func.min(job.c.revn).label("head"))
-    .where(READY)
-    .group_by(job.c.namespace)
+_FIRST = (
+    select(job.c.revn)
+    .where(job.c.state == "waiting", job.c.namespace == namespace.c.name, job.c.source.is_not(None))
+    .order_by(job.c.revn)
+    .limit(1)
+    .scalar_subquery()
 )
+_HEADS = select(namespace.c.name.label("namespace"), _FIRST.label("head")).where(
+    namespace.c.paused_at.is_(None)
+)
+"""A look into the index a namespace, however many jobs wait there."""
 _NEXT = (
     select(job.c.revn, job.c.job_id)
     .where(job.c.namespace == bindparam("namespace"), READY)
@@ -73,6 +79,7 @@ def _next(
     turns = sorted(
         (running.get(row.namespace, 0), row.head, row.namespace)
         for row in connection.execute(_HEADS)
+        if row.head is not None
     )
     open_turns = [turn for turn in turns if room.get(turn[2], most) > 0]
     places = []
