@@ -20,6 +20,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--size", type=int, help="so many questions, chosen by strata")
     parser.add_argument("--grid", action="store_true", help="measure the grid of weights too")
     parser.add_argument("--out", type=Path, default=Path("reports"), help="folder of the report")
+    parser.add_argument("--write-docs", action="store_true", help="update docs/quality-entries.md")
     given = parser.parse_args(arguments)
     rows, samples = sets.read(given.entries), []
     if given.samples is not None:
@@ -45,6 +46,9 @@ def main(arguments: list[str]) -> int:
     absent = [name for name, weights in models.items() if weights is None]
     found = report.report_of(len(rows), cases, absent, tokenizers.ablation(rows, questions))
     report.write(found, cases, given.out)
+    if given.write_docs:
+        docs = Path(__file__).parent.parent / "docs" / "quality-entries.md"
+        report.into_docs(docs, given.entries.stem, report.markdown(found))
     print(report.markdown(found), end="")
     return 0
 

@@ -69,6 +69,19 @@ def write(report: Mapping[str, Any], cases: Mapping[str, Sequence[Case]], folder
     write_workbook(folder / "entries.xlsx", report, cases)
 
 
+def into_docs(path: Path, name: str, text: str) -> None:
+    """Put the report of a set between its marks in a document, at its end the first time."""
+    begin, end = f"<!-- set: {name} -->", f"<!-- end: {name} -->"
+    held = path.read_text(encoding="utf-8")
+    section = f"{begin}\n\n## {name}\n\n{text}\n{end}"
+    if begin in held and end in held:
+        before, _, rest = held.partition(begin)
+        held = before + section + rest.partition(end)[2]
+    else:
+        held = f"{held.rstrip()}\n\n{section}\n"
+    path.write_text(held, encoding="utf-8")
+
+
 def _table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     heads = " | ".join(name.replace("acc", "Acc").replace("mrr", "MRR") for name in FIGURES)
     return [

@@ -5,7 +5,7 @@ from openpyxl import load_workbook
 
 from eval.entries import measure
 from eval.entries.figures import Case, Found, figures, mean
-from eval.entries.report import markdown, report_of, write
+from eval.entries.report import into_docs, markdown, report_of, write
 from eval.entries.sets import (
     Question,
     buckets,
@@ -124,3 +124,15 @@ def test_what_no_model_is_configured_for_is_not_measured():
     assert found["HyDE"] is not None
     assert found["HyDE"].hyde is True
     assert found["no second ranking"] is None
+
+
+def test_a_report_takes_the_place_of_the_last_one_in_the_docs(tmp_path: Path):
+    docs = tmp_path / "docs.md"
+    docs.write_text("# Title\n\ntext\n", encoding="utf-8")
+    into_docs(docs, "one", "first")
+    into_docs(docs, "two", "other")
+    into_docs(docs, "one", "second")
+    text = docs.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\ntext\n\n<!-- set: one -->")
+    assert "first" not in text
+    assert text.index("second") < text.index("other")
