@@ -34,6 +34,7 @@ def harbour(stack: Stack) -> Stack:
 def test_a_collection_says_what_it_holds_and_offers_queries(harbour: Stack) -> None:
     dom = opened(harbour, "/entries/harbour", 'class="chip"', "ko")
     assert "전체 (3)" in dom
+    assert "검토용 엑셀 내려받기" in dom
     assert re.search(r'<option value="관광"[^>]*>관광 \(1\)</option>', dom)
     assert re.findall(r'class="chip">([^<]+)<', dom) == [
         "등대 예약",

@@ -1,8 +1,8 @@
 // Entries: pick a collection, ask in everyday words, and send or review its records.
 
-import { follow, get, post, sendTo } from "./api.js";
+import { follow, get, post, raw, sendTo } from "./api.js";
 import { el, notice, show } from "./dom.js";
-import { t } from "./words.js";
+import { language, t } from "./words.js";
 
 const TOP = [5, 10, 20, 50];
 const kept = { collection: "", category: "", top: 5, query: "" };
@@ -90,8 +90,9 @@ function answer(found) {
 
 /** The share of each channel in the score, as percentages. */
 function parts(channels) {
-  const total = Object.values(channels).reduce((sum, value) => sum + value, 0);
-  return total ? Object.entries(channels).map(([name, value]) =>
+  const shares = Object.entries(channels).filter(([name]) => name !== "rerank");
+  const total = shares.reduce((sum, [, value]) => sum + value, 0);
+  return total ? shares.map(([name, value]) =>
     `${t(`channel_${name}`)} ${percent(value / total)}`).join(" · ") : "";
 }
 
@@ -99,7 +100,7 @@ function sending(collection) {
   const name = el("input", { id: "into", required: true, value: collection, maxlength: 63,
     pattern: "[a-z0-9]([a-z0-9\\-]*[a-z0-9])?", autocomplete: "off" });
   const kind = el("select", { id: "kind" }, el("option", { value: "entries" }, t("entries")),
-    el("option", { value: "queries" }, t("sampleQuestions")));
+    el("option", { value: "queries" }, t("sampleQuestions")), el("option", { value: "review" }, t("review")));
   const file = el("input", { type: "file", id: "records", required: true, accept: ".csv,.xlsx,.jsonl,.ods,.xls" });
   const told = el("div", { "aria-live": "polite" });
   const form = el("form", { class: "row", onsubmit: async (event) => {
@@ -110,7 +111,26 @@ function sending(collection) {
   } }, el("label", { for: "into" }, t("collection")), name, kind,
   el("label", { for: "records" }, t("choose")), file, el("button", {}, t("send")));
   return el("details", { class: "panel", open: !collection }, el("summary", {}, t("sendRecords")),
-    el("p", { class: "soft" }, t("recordsHelp")), form, told);
+    el("p", { class: "soft" }, t("recordsHelp")), form, told,
+    collection ? el("p", { class: "row" }, el("button", { type: "button", onclick: () => workbook(collection) },
+      t("workbook")), el("span", { class: "soft" }, t("workbookHelp"))) : "");
+}
+
+/** The workbook of a review, saved as a file. */
+async function workbook(collection) {
+  try {
+    const answer = await raw(`collections/${encodeURIComponent(collection)}/review.xlsx?lang=${language()}`);
+    const link = el("a", { href: URL.createObjectURL(await answer.blob()), download: `${collection}-review.xlsx` });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } catch (error) { notice(error.message, true); }
+}
+
+/** What a review changed, in a line. */
+async function changes(collection) {
+  const report = await get(`collections/${encodeURIComponent(collection)}/review`);
+  return ["added", "removed", "keywords", "feedback", "unknown"]
+    .map((name) => `${t(`review_${name}`)} ${report[name].length}`).join(" · ");
 }
 
 async function send(collection, kind, file, place) {
@@ -118,9 +138,16 @@ async function send(collection, kind, file, place) {
   place.append(line);
   try {
     const accepted = await sendTo(`collections/${encodeURIComponent(collection)}/${kind}`, file, () => {});
-    const job = await follow(accepted.job_id, (state) => { line.textContent = `${file.name}: ${state.stage} · ${state.state}`; });
+    const jobs = kind === "review" ? [accepted.entries, accepted.questions] : [accepted];
+    let job = null;
+    for (const one of jobs) {
+      job = await follow(one.job_id, (state) => { line.textContent = `${file.name}: ${state.stage} · ${state.state}`; });
+      if (job.state !== "published") break;
+    }
+    const good = job.state === "published";
     line.textContent = `${file.name}: ${job.error ? job.error.detail : job.state}`;
-    line.className = job.state === "published" ? "good" : "bad";
+    if (good && kind === "review") line.textContent += ` — ${await changes(collection)}`;
+    line.className = good ? "good" : "bad";
   } catch (error) {
     line.textContent = `${file.name}: ${error.message}`;
     line.className = "bad";
