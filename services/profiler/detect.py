@@ -59,6 +59,7 @@ _FOREIGN = (
     (b"ID3", "an audio file"),
     (b"OggS", "an audio file"),
     (b"%!PS", "a PostScript file"),
+    (b"HWP Document File V3", "a document of Hangul 97 or older (save it as HWP 5 or HWPX)"),
     (b"SQLite format 3\x00", "a database"),
 )
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")

@@ -28,6 +28,7 @@ _DECLARED = re.compile(
     re.IGNORECASE,
 )
 _WESTERN = frozenset("äöüÄÖÜßéèêëàâçñáíóúîïôûùåæøœÉÀÇÑÅÆØ¿¡«»°§©®€£–—‘’“”…•·²³½º¢ ")
+_EAST_ASIAN_TEXT = re.compile(r"[\t\n\r -~　-〿ぁ-ヿㄱ-ㆎ一-鿿가-힣！-ￜ※○●□■·…“”‘’]")
 _FAMILY = ["cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp874"]
 
 
@@ -67,7 +68,19 @@ def _utf16_without_mark(data: bytes) -> str | None:
         low = head[0::2] if name == "utf-16-le" else head[1::2]
         if high.count(0) > len(high) * 0.4 and low.count(0) < len(low) * 0.05:
             return name if _decodes(head[: len(head) & ~1], name) else None
-    return None
+    if 0 not in head:
+        return None
+    return next((name for name in ("utf-16-le", "utf-16-be") if _reads(head, name)), None)
+
+
+def _reads(head: bytes, name: str) -> bool:
+    """Whether UTF-16 text of East Asia comes out: letters of its scripts, and blanks between."""
+    try:
+        text = codecs.getincrementaldecoder(name)("strict").decode(head[: len(head) & ~1])
+    except UnicodeDecodeError:
+        return False
+    known = len(_EAST_ASIAN_TEXT.findall(text))
+    return bool(text) and known >= 0.97 * len(text) and bool(re.search(r"[ \n]", text))
 
 
 def _declared(data: bytes) -> str | None:

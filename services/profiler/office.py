@@ -45,7 +45,7 @@ TEMPLATE_DATES = frozenset(
 )
 """When the blank files that generators start from were made: it says nothing of a document."""
 
-_TAGS = re.compile(r"<[^>]*>")
+_TAGS = re.compile(r"<[^<>]*>")
 _SLIDE = re.compile(r"<draw:page[\s>]")
 
 

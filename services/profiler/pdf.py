@@ -24,7 +24,9 @@ WIDE = 1.2
 """Width by height from which a page looks like a slide; A4 across is 1.41, 4:3 is 1.33."""
 SMALL = 1 << 20
 
-_EMPTY_TREE = re.compile(rb"/Type\s*/Pages\b[^>]*/Count\s+0\b|/Count\s+0\b[^>]*/Type\s*/Pages\b")
+_EMPTY_TREE = re.compile(
+    rb"/Type\s*/Pages\b[^>]{0,999}/Count\s+0\b|/Count\s+0\b[^>]{0,999}/Type\s*/Pages\b"
+)
 _PAGE = re.compile(rb"/Type\s*/Page\b")
 
 

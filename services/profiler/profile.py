@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email import policy
 from email.parser import BytesHeaderParser
@@ -25,8 +25,9 @@ OLES = frozenset({"doc", "ppt", "xls", "hwp"})
 
 _YEAR = re.compile(r"(?<!\d)(?:19[5-9]\d|20[0-4]\d)(?!\d)")
 _PDF_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)")
-_HTML_TITLE = re.compile(r"<title[^>]*>(.{1,2000}?)</title>", re.IGNORECASE | re.DOTALL)
-_HTML_NOISE = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_HTML_TITLE = re.compile(r"<title[^<>]{0,500}>([^<]{1,2000})</title>", re.IGNORECASE)
+_HTML_TAG = re.compile(r"<[^<>]*>")
+_HTML_UNREAD = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _MACHINE_TITLE = re.compile(
     r"^(?:microsoft \w+ - .*|untitled.*|(?:document|presentation|book|slide)\s*\d*|"
     r"power ?point presentation|제목 없음|"
@@ -162,7 +163,21 @@ def _header(value: object) -> str:
 def _stripped(html: str) -> str:
     from html import unescape
 
-    return unescape(" ".join(_HTML_NOISE.sub(" ", html).split()))
+    return unescape(" ".join(_HTML_TAG.sub(" ", "".join(_read_parts(html))).split()))
+
+
+def _read_parts(html: str) -> Iterator[str]:
+    """The page without scripts and styles; one that is not closed reaches to the end."""
+    lowered, at = html.lower(), 0
+    for found in _HTML_UNREAD.finditer(html):
+        if found.start() < at:
+            continue
+        yield html[at : found.start()] + " "
+        end = lowered.find(f"</{found[1].lower()}", found.end())
+        if end < 0:
+            return
+        at = end
+    yield html[at:]
 
 
 def _pdf_metadata(raw: dict[str, str]) -> dict[str, str]:

@@ -17,7 +17,8 @@ CSV_SUFFIXES = frozenset({"csv", "tsv", "tab"})
 PLAIN_SUFFIXES = frozenset({"txt", "text", "log", "rst", "asc"})
 
 _HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
+    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:[^-]|-(?!->))*+-->\s*)*+"
+    r"<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
 _TAG = re.compile(r"<(?:p|div|table|h[1-6]|ul|ol|span|br|a\s)[\s>/]?", re.IGNORECASE)
@@ -31,7 +32,7 @@ _HEADER_LINE = re.compile(r"[\w-]+:\s?.*|[ \t]+\S.*")
 _MARKDOWN = (
     re.compile(r"^#{1,6} \S", re.MULTILINE),
     re.compile(r"^(?:```|~~~)", re.MULTILINE),
-    re.compile(r"\[[^\]\n]+\]\((?:https?:|\.{0,2}/|#)[^)\s]+\)"),
+    re.compile(r"\[[^\[\]\n]{1,500}\]\((?:https?:|\.{0,2}/|#)[^)\s]+\)"),
     re.compile(r"^\|.+\|\s*\n\|\s*:?-{2,}", re.MULTILINE),
     re.compile(r"\*\*[^\s*][^*\n]*\*\*"),
     re.compile(r"^(?:[-*+] ).+\n(?:[-*+] )", re.MULTILINE),

@@ -13,6 +13,7 @@ from libs.contracts.tokens import safe_file_name
 from libs.runtime.sandbox.archives import ArchiveLimits
 from services.profiler.profile import Bounds, profile_file
 from tests.support import documents
+from tests.support.fences import cpu_fence
 
 ODT_TYPE = "application/vnd.oasis.opendocument.text"
 MAIL = b"From: a@example.org\r\nTo: b@example.org\r\nSubject: Tides\r\n\r\nHigh tide at noon.\r\n"
@@ -278,3 +279,25 @@ def test_scans_are_cut_into_short_shards(tmp_path: Path) -> None:
 def test_a_huge_name_is_no_obstacle(tmp_path: Path) -> None:
     name = safe_file_name("../" + "긴이름" * 2000 + ".md")
     assert profile(tmp_path, b"# Title\n\nText.\n", name).format == "md"
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"[" * 300_000, "a.json"),
+        (b"<!--a--> " * 20_000 + b"text", "a.txt"),
+        (b"<script>" * 40_000, "a.html"),
+        (b"<p " * 100_000, "a.html"),
+        (b"<html><title" * 30_000, "a.html"),
+    ],
+)
+def test_a_look_at_text_is_linear(tmp_path: Path, data: bytes, name: str) -> None:
+    with cpu_fence():
+        assert profile(tmp_path, data, name).format in ("txt", "html")
+
+
+def test_a_page_is_sampled_without_its_scripts(tmp_path: Path) -> None:
+    page = "<html><title>제목</title><script>let x = 'script';</script><p>본문이 여기에 있다.</p>"
+    found = profile(tmp_path, f"{page}<style>p {{ color: red }}".encode(), "a.html")
+    assert found.language == "ko"
+    assert found.title == "제목"

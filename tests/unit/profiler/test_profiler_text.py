@@ -38,6 +38,9 @@ ENGLISH = "The captain must check the height of the tide before entering the por
         (KOREAN, "utf-16"),
         (ENGLISH, "utf-16-le"),
         (ENGLISH, "utf-16-be"),
+        (KOREAN, "utf-16-le"),
+        (KOREAN, "utf-16-be"),
+        (JAPANESE + "\n", "utf-16-le"),
         (KOREAN, "utf-32"),
     ],
 )
