@@ -9,6 +9,7 @@ from libs.contracts.api.reading import PictureQuery
 from libs.contracts.api.search import PlanQuery, RetrieveQuery
 from libs.contracts.base import Contract, Request
 from libs.contracts.bus import PIPELINE_STAGES, Consumer, Stage, Stream, Subject
+from libs.contracts.query.documents import DocumentsQuery
 from libs.contracts.query.entries import CostQuery, FindQuery, MatchQuery
 from libs.contracts.query.navigate import NavigateQuery
 from libs.contracts.query.probe import HydrateQuery, ProbeQuery
@@ -119,6 +120,7 @@ QUERY_RETRIEVE = _request("retrieve", RetrieveQuery, Stage.PLANNER, "One retriev
 QUERY_PROBE = _request("probe", ProbeQuery, Stage.PLANNER, "The searches of one hop, at once.")
 QUERY_HYDRATE = _request("hydrate", HydrateQuery, Stage.PLANNER, "Read chosen chunks.")
 QUERY_NAVIGATE = _request("navigate", NavigateQuery, Stage.PLANNER, "Sections around a chunk.")
+QUERY_DOCUMENTS = _request("documents", DocumentsQuery, Stage.PLANNER, "Documents by name.")
 QUERY_PICTURE = _request("picture", PictureQuery, Stage.GATEWAY, "Draw a page of a source.")
 QUERY_FIND = _request("find", FindQuery, Stage.GATEWAY, "Search the entries of a collection.")
 QUERY_MATCH = _request("match", MatchQuery, Stage.PLANNER, "One attempt of a search of entries.")
@@ -150,25 +152,14 @@ JOB_EVENTS: dict[type[e.JobEvent], Subject] = {
 
 QUERIES = (
     QUERY_PLAN, QUERY_RETRIEVE, QUERY_PROBE, QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PICTURE,
-    QUERY_FIND, QUERY_MATCH, QUERY_COST,
+    QUERY_FIND, QUERY_MATCH, QUERY_COST, QUERY_DOCUMENTS,
 )  # fmt: skip
 
 SUBJECTS: tuple[Subject, ...] = (
-    *JOB_EVENTS.values(),
-    STAGE_FAILED,
-    INGEST_REQUESTED,
-    INGEST_BUCKET,
-    INGEST_REFUSED,
-    HELD_REQUESTED,
-    HELD_BUCKET,
-    DOCUMENT_OUTCOME,
-    DEAD_LETTER,
-    RETRY,
-    REDELIVERY,
-    CONTROL_CANCEL,
-    *QUERIES,
-    SEARCH_RAN,
-)
+    *JOB_EVENTS.values(), STAGE_FAILED, INGEST_REQUESTED, INGEST_BUCKET, INGEST_REFUSED,
+    HELD_REQUESTED, HELD_BUCKET, DOCUMENT_OUTCOME, DEAD_LETTER, RETRY, REDELIVERY, CONTROL_CANCEL,
+    *QUERIES, SEARCH_RAN,
+)  # fmt: skip
 
 PIPELINE = Stream(
     "pipeline",

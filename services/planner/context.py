@@ -1,7 +1,7 @@
 """A query as its conversation resolves it, and how envelope and trace tell of it. Pure."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from libs.contracts.api.search import PlanQuery, Receipt, SearchRequest, SearchResponse
 from libs.contracts.tokens import new_id
@@ -9,37 +9,61 @@ from libs.contracts.trace import Attempt, Planner, Trace
 from libs.contracts.trace.v1 import StageLatencies
 from libs.runtime.telemetry import trace_id
 from services.planner.conversation.resolve import Resolution, resolve
+from services.planner.documents import NamedDocuments, answers
 from services.planner.traces import trace_of
 
 
 @dataclass(frozen=True)
 class Context:
-    """`query` asks the resolved question; `narrowed` says that it is kept to the documents the
-    conversation is about, `before` holds the attempt that found nothing in them."""
+    """`query` asks the resolved question; `narrowed` says that it is kept to `documents`, those
+    the conversation is about or those that it names, `before` holds the attempt that did not
+    find enough in them. `named` is what its names stand for."""
 
     query: PlanQuery
     resolution: Resolution
     resolve_ms: float
     narrowed: bool = False
     before: Attempt | None = None
+    documents: tuple[str, ...] = ()
+    named: NamedDocuments = field(default_factory=NamedDocuments)
 
     @property
     def clarification(self) -> str | None:
         """What to ask back, None where the question is clear."""
         return self.resolution.clarification
 
-    def widened(self) -> "Context":
-        """The same question asked of all documents."""
-        filters = self.query.request.filters.model_copy(update={"document_ids": []})
+    def about(self, named: NamedDocuments) -> "Context":
+        """The same question, asked of the documents that it names where it names some."""
+        if not named.document_ids:
+            return replace(self, named=named)
+        query = self._within(named.document_ids)
+        documents = tuple(named.document_ids)
+        return replace(self, query=query, narrowed=True, documents=documents, named=named)
+
+    def wanting(self, response: SearchResponse) -> str:
+        """Why the documents that it was kept to are not enough; empty where they are."""
+        if not self.narrowed:
+            return ""
+        if response.status == "abstained":
+            return "nothing_in_named" if self.named.document_ids else "nothing_in_active_documents"
+        if self.named.document_ids and not answers(self.query.request.query, response):
+            return "too_little_in_named"
+        return ""
+
+    def _within(self, documents: list[str]) -> PlanQuery:
+        filters = self.query.request.filters.model_copy(update={"document_ids": documents})
+        return _asking(self.query, self.query.request.query, filters=filters)
+
+    def widened(self, reason: str) -> "Context":
+        """The same question asked of all documents, for a `reason` as traces give it."""
         attempt = Attempt(
             stage="strict",
             top_k=self.query.request.top_k,
             verified=False,
-            verification_reasons=["nothing_in_active_documents"],
-            metadata_doc_ids=self.resolution.document_ids,
+            verification_reasons=[reason],
+            metadata_doc_ids=list(self.documents),
         )
-        query = _asking(self.query, self.query.request.query, filters=filters)
-        return replace(self, query=query, narrowed=False, before=attempt)
+        return replace(self, query=self._within([]), narrowed=False, before=attempt)
 
     def marked(self, response: SearchResponse) -> SearchResponse:
         """The envelope, which says when the conversation was needed."""
@@ -53,7 +77,11 @@ class Context:
         latencies = planner.stage_latencies_ms.model_copy(
             update={"context_resolution_ms": self.resolve_ms}
         )
-        changes: dict[str, object] = {"stage_latencies_ms": latencies}
+        changes: dict[str, object] = {
+            "stage_latencies_ms": latencies,
+            "metadata_ambiguous": self.named.ambiguous,
+            "metadata_candidate_count": self.named.candidates,
+        }
         if self.resolution.follow_up and planner.query_type == "single_doc":
             changes["query_type"] = "follow_up"
         if self.narrowed:
@@ -64,7 +92,7 @@ class Context:
                 "attempts": [self.before, *again],
                 "selected_stage": "relaxed",
                 "metadata_first": True,
-                "metadata_candidate_count": len(self.resolution.document_ids),
+                "metadata_candidate_count": max(self.named.candidates, len(self.documents)),
             }
         schema = trace.answer_schema
         if "query_type" in changes:
@@ -78,10 +106,10 @@ class Context:
         )
 
     def _selected(self, attempts: list[Attempt]) -> dict[str, object]:
-        documents = self.resolution.document_ids
+        documents = list(self.documents)
         return {
             "metadata_first": True,
-            "metadata_candidate_count": len(documents),
+            "metadata_candidate_count": max(self.named.candidates, len(documents)),
             "metadata_selected_doc_ids": documents,
             "attempts": [a.model_copy(update={"metadata_doc_ids": documents}) for a in attempts],
         }
@@ -102,7 +130,8 @@ def understood_in_context(query: PlanQuery, threshold: float) -> Context:
     if narrowed:
         filters = filters.model_copy(update={"document_ids": resolution.document_ids})
     asked = _asking(query, resolution.query, filters=filters)
-    return Context(asked, resolution, taken, narrowed)
+    documents = tuple(resolution.document_ids) if narrowed else ()
+    return Context(asked, resolution, taken, narrowed, documents=documents)
 
 
 def asked_back(request: SearchRequest, context: Context, version: int) -> SearchResponse:

@@ -73,10 +73,13 @@ def told_by(query: str) -> list[frozenset[str]]:
 
 
 def covered(words: Sequence[frozenset[str]], chunk: RetrievedChunk) -> float:
-    """The share of the words that a chunk holds in its text, heading path or file name. More
-    than half of a word's tokens are enough, since Korean compounds are written with spaces
-    and without."""
-    text = " ".join((chunk.file_name, *chunk.path, chunk.content))
+    """The share of the words that a chunk holds in its text, heading path or file name."""
+    return share_of(words, " ".join((chunk.file_name, *chunk.path, chunk.content)))
+
+
+def share_of(words: Sequence[frozenset[str]], text: str) -> float:
+    """The share of the words that a text holds. More than half of a word's tokens are enough,
+    since Korean compounds are written with spaces and without."""
     held = set(tokenize(text))
     return sum(2 * len(word & held) > len(word) for word in words) / len(words) if words else 0.0
 

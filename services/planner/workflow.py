@@ -33,6 +33,7 @@ from services.planner.context import (
     unclear_trace,
     understood_in_context,
 )
+from services.planner.documents import named_documents
 from services.planner.settings import Settings
 from services.planner.traces import cached_trace
 from services.planner.understanding import Understanding, understanding_of
@@ -135,10 +136,12 @@ class Workflow:
         self, context: Context, key: str, version: int, started: float
     ) -> SearchResponse:
         """The answer to a question as its conversation resolves it: in the documents that are
-        spoken of, and in all where those hold nothing."""
+        spoken of or that it names, and in all where those do not hold enough."""
+        if not context.narrowed:
+            context = context.about(await named_documents(self.bus, context.query))
         done = await self._answered(context.query, version, started)
-        if context.narrowed and done.response.status == "abstained":
-            context = context.widened()
+        if reason := context.wanting(done.response):
+            context = context.widened(reason)
             done = await self._answered(context.query, version, started)
         response = context.marked(done.response)
         if self.cache and done.whole and response.corpus_version == version:

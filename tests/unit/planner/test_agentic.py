@@ -13,6 +13,7 @@ from libs.contracts.api.search import (
     SearchRequest,
 )
 from libs.contracts.faults import CallerFault, Code, WorldFault
+from libs.contracts.query.documents import DocumentsAnswer
 from libs.contracts.query.navigate import NavigateAnswer, SectionFound
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import EVIDENCE, AgenticMode
@@ -67,6 +68,8 @@ class Bus:
         self.ran: list[Any] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        if reply is DocumentsAnswer:
+            return DocumentsAnswer(corpus_version=7)
         name = subject.pattern.removeprefix("query.")
         self.asked.append((name, body))
         if name in self.fails:

@@ -14,6 +14,7 @@ from libs.contracts.api.search import (
     RetrievedChunk,
     SearchRequest,
 )
+from libs.contracts.query.documents import DocumentsAnswer
 from libs.runtime.inference.errors import ModelUnavailable
 from services.planner.budgeted import JOINT, counted, opened, roughly
 from services.planner.workflow import Workflow
@@ -74,6 +75,8 @@ async def test_classic_answers_within_its_tokens(
 ) -> None:
     class Bus:
         async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+            if reply is DocumentsAnswer:
+                return DocumentsAnswer(corpus_version=7)
             chunks = [chunk(f"c{n}", 30) for n in range(3)]
             return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=chunks)
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from libs.contracts.query.documents import DocumentsAnswer
 from services.planner.workflow import Workflow
 
 FOUND = RetrievedChunk(
@@ -21,6 +22,8 @@ class Bus:
         self.ran: list[Any] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        if reply is DocumentsAnswer:
+            return DocumentsAnswer(corpus_version=7)
         self.asked.append(body)
         inside = body.filters.document_ids in ([], ["d2"])
         return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=[FOUND] if inside else [])

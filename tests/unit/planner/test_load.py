@@ -8,6 +8,7 @@ import pytest
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, SearchRequest
 from libs.contracts.faults import Code, WorldFault
+from libs.contracts.query.documents import DocumentsAnswer
 from services.planner.analysis.model import Analyzer
 from services.planner.local import analyzer
 from services.planner.understanding import Understanding
@@ -25,6 +26,8 @@ class Bus:
         self.ran: list[Any] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        if reply is DocumentsAnswer:
+            return DocumentsAnswer(corpus_version=7)
         self.asked.append(body)
         await self.go.wait()
         if isinstance(self.answer, Exception):

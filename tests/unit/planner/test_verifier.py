@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from libs.contracts.query.documents import DocumentsAnswer
 from services.planner.analysis.model import Analyzer
 from services.planner.local import analyse_query, analyzer
 from services.planner.understanding import Understanding
@@ -82,6 +83,8 @@ class Bus:
         self.ran: list[Any] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        if reply is DocumentsAnswer:
+            return DocumentsAnswer(corpus_version=7)
         self.asked.append(body)
         chunks = self.answers.pop(0)
         return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=chunks)

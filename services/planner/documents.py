@@ -1,0 +1,64 @@
+"""Metadata first: the documents that a question names, before anything is searched in."""
+
+import re
+from dataclasses import dataclass, field
+
+from libs.contracts.api.search import PlanQuery, SearchResponse
+from libs.contracts.query.documents import MAX_NAMES, DocumentsAnswer, DocumentsQuery
+from libs.contracts.subjects import QUERY_DOCUMENTS
+from libs.runtime.bus import Bus
+from services.planner.asking import ask_in_time
+from services.planner.conversation.mentions import mentions
+from services.planner.support import share_of, told_by
+
+SECONDS = 0.5
+"""What looking names up may take; it reads metadata alone."""
+
+HALF = 0.5
+"""The share of a question's words that one piece of a named document has to hold: a document
+that is named for another reason than that it answers holds fewer."""
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+@dataclass(frozen=True)
+class NamedDocuments:
+    """The documents to look in first, none where names tell nothing; what a trace says of it."""
+
+    document_ids: list[str] = field(default_factory=list)
+    ambiguous: bool = False
+    candidates: int = 0
+
+
+async def named_documents(bus: Bus, query: PlanQuery) -> NamedDocuments:
+    """What the names in a question stand for; nothing where it has none, or where the request
+    chose its documents itself."""
+    request = query.request
+    names = [mention.text for mention in mentions(request.query)][:MAX_NAMES]
+    if not names or request.filters.document_ids:
+        return NamedDocuments()
+    years = set(_YEAR.findall(request.query))
+    body = DocumentsQuery(
+        namespace=query.namespace,
+        names=names,
+        year=int(years.pop()) if len(years) == 1 else None,
+        filters=request.filters,
+    )
+    seconds = min(SECONDS, request.budget.milliseconds / 4000)
+    found = await ask_in_time(bus, QUERY_DOCUMENTS, body, DocumentsAnswer, seconds)
+    if found is None:
+        return NamedDocuments()
+    return NamedDocuments(found.document_ids, found.ambiguous, found.candidates)
+
+
+def answers(query: str, response: SearchResponse) -> bool:
+    """Whether the evidence of named documents is enough to look no further: nothing that the
+    question needs lacks, and one piece holds half of its words."""
+    if response.status != "ok" or response.status_reason:
+        return False
+    words = told_by(query)
+    texts = (
+        " ".join((piece.source_file_name, *piece.section_path, piece.content))
+        for piece in response.evidence
+    )
+    return any(share_of(words, text) >= HALF for text in texts)
