@@ -8,7 +8,14 @@ from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.artefacts.profile import PageRange, Profile
 from libs.runtime.sandbox.sandbox import Finished, Sandbox
 from libs.runtime.work import Work
-from services.parser.child import HEAVY_FORMATS, JOIN, PARSE, PRELOAD
+from services.parser.child import (
+    HEAVY_FORMATS,
+    JOIN,
+    LIGHT_FORMATS,
+    LIGHT_PRELOAD,
+    PARSE,
+    PRELOAD,
+)
 from services.parser.picture import DRAW
 from services.parser.settings import Settings
 
@@ -22,6 +29,7 @@ def make_sandbox(settings: Settings, *, preload: bool = True) -> Sandbox:
         slots=settings.parser_slots,
         preload=PRELOAD if preload else (),
         preload_delay=settings.parser_preload_delay,
+        light=LIGHT_PRELOAD if preload else (),
     )
 
 
@@ -50,7 +58,8 @@ def parse_shard(
         "engine": engine,
     }
     heavy = profile.format in HEAVY_FORMATS
-    return sandbox.run(PARSE, arguments, work=work, preloaded=heavy)
+    light = profile.format in LIGHT_FORMATS and not profile.records
+    return sandbox.run(PARSE, arguments, work=work, preloaded=heavy, light=light)
 
 
 def join_shards(

@@ -52,6 +52,9 @@ PRELOAD = (
     "services.parser.formats.office",
 )
 """In this order: what most formats need comes first."""
+LIGHT_FORMATS = frozenset({"md", "txt", "html"})
+LIGHT_PRELOAD = PRELOAD[:8]
+"""Formats that are read by little, and that little."""
 HEAVY_FORMATS = frozenset({"docx", "pptx", "odt", "odp", "doc", "ppt", "rtf"})
 """Formats whose libraries take seconds to import: better to wait until that has been done once."""
 

@@ -62,7 +62,9 @@ class Sandbox:
     `functions` (`module:function`) are all that may ever run: each takes the job's arguments
     and an `Attempt`, and returns a JSON object. `preload` names modules to import ahead,
     one by one, `preload_delay` seconds after the start, or when a job asks for all of them;
-    a job that comes meanwhile waits for one import at most.
+    a job that comes meanwhile waits for one import at most. With `light` there is a second fork
+    server that imports these alone, for jobs that need no others: its children cost half,
+    since forking and ending a process takes time in proportion to its memory.
     """
 
     def __init__(
@@ -74,12 +76,15 @@ class Sandbox:
         slots: int,
         preload: Sequence[str] = (),
         preload_delay: float = 0.0,
+        light: Sequence[str] = (),
     ) -> None:
         self._limits = limits
         self._slots = asyncio.Semaphore(slots)
         self._config = Config(list(functions), list(preload), preload_delay, str(scratch))
+        self._light_preload = list(light)
         self._scratch: ScratchRoot | None = None
         self._server: ForkServer | None = None
+        self._light: ForkServer | None = None
 
     @property
     def zygote_pid(self) -> int | None:
@@ -87,22 +92,27 @@ class Sandbox:
         return self._server.pid if self._server else None
 
     async def start(self) -> None:
-        """Start the fork server; in the main thread."""
+        """Start the fork server, or both; in the main thread."""
         self._scratch = ScratchRoot(Path(self._config.scratch))
-        self._server = ForkServer(replace(self._config, scratch=str(self._scratch.path)))
+        config = replace(self._config, scratch=str(self._scratch.path))
+        self._server = ForkServer(config)
         self._server.start()
+        if self._light_preload:
+            self._light = ForkServer(replace(config, preload=self._light_preload))
+            self._light.start()
 
     async def close(self) -> None:
         """End every child and remove all scratch folders."""
-        if self._server is not None:
-            await self._server.close()
+        for server in (self._light, self._server):
+            if server is not None:
+                await server.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.remove)
-        self._server = self._scratch = None
+        self._light = self._server = self._scratch = None
 
     async def ready(self) -> None:
-        """Raise `WorldFault(WORKER_LOST)` unless the fork server is up."""
-        if self.zygote_pid is None:
+        """Raise `WorldFault(WORKER_LOST)` unless the fork server is up, or both are."""
+        if self.zygote_pid is None or (self._light is not None and self._light.pid is None):
             raise WorldFault(Code.WORKER_LOST, "the fork server of the worker processes is not up")
 
     @asynccontextmanager
@@ -113,13 +123,15 @@ class Sandbox:
         *,
         work: Work,
         preloaded: bool = False,
+        light: bool = False,
         limits: Limits | None = None,
         slots: asyncio.Semaphore | None = None,
     ) -> AsyncIterator[Finished]:
         """Run `function` in a fresh child; its outputs live until the block is left.
 
         `slots` are places of its own for work that must not wait behind long attempts.
-        `preloaded` waits for the preload of a fork server that has just started. Raises what
+        `preloaded` waits for the preload of a fork server that has just started; `light` work
+        is done by the light one, where there is one. Raises what
         `verdict` raises, and `StaleFault(CANCELLED)` within a second of a cancel. While the
         child works or waits, `work` makes progress.
         """
@@ -130,9 +142,11 @@ class Sandbox:
             await asyncio.to_thread(_write_job, folder, arguments)
             slots = slots or self._slots
             await _slot(slots, work)
+            server = (self._light if light else None) or self._server
+            assert server is not None
             try:
                 result = await self._attempt(
-                    function, folder, work, limits or self._limits, preloaded=preloaded
+                    server, function, folder, work, limits or self._limits, preloaded=preloaded
                 )
             finally:
                 slots.release()
@@ -141,18 +155,23 @@ class Sandbox:
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
 
     async def _attempt(
-        self, function: str, folder: Path, work: Work, limits: Limits, *, preloaded: bool
+        self,
+        server: ForkServer,
+        function: str,
+        folder: Path,
+        work: Work,
+        limits: Limits,
+        *,
+        preloaded: bool,
     ) -> dict[str, Any]:
-        assert self._server is not None
-        server = self._server
         run = server.submit(function, folder, limits, preloaded=preloaded)
         try:
             with _child_span(function) as span:
                 await self._started(run, work)
                 if run.started.done():
                     span.set_attribute("process.pid", run.started.result())
-                killed = await self._watch(run, folder, work, limits)
-                status = await self._status(run)
+                killed = await self._watch(server, run, folder, work, limits)
+                status = await _status(server, run)
                 span.set_attribute("process.exit.code", status)
                 end = End(status, killed, await asyncio.to_thread(_read_answer, folder))
                 _log_end(function, work, end, folder)
@@ -161,17 +180,8 @@ class Sandbox:
             if not run.ended.done():
                 server.kill(run)
                 with suppress(WorldFault):
-                    await asyncio.shield(self._status(run))
+                    await asyncio.shield(_status(server, run))
             server.forget(run)
-
-    async def _status(self, run: Run) -> int:
-        """The exit status of a child that has ended or was told to, soon."""
-        await asyncio.wait({run.ended}, timeout=KILL_SECONDS)
-        if not run.ended.done():
-            assert self._server is not None
-            self._server.shoot()
-            return -signal.SIGKILL
-        return run.ended.result()
 
     async def _started(self, run: Run, work: Work) -> None:
         give_up = time.monotonic() + START_SECONDS
@@ -183,7 +193,9 @@ class Sandbox:
                 {run.started, run.ended}, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
 
-    async def _watch(self, run: Run, folder: Path, work: Work, limits: Limits) -> Killed | None:
+    async def _watch(
+        self, server: ForkServer, run: Run, folder: Path, work: Work, limits: Limits
+    ) -> Killed | None:
         """Until the child ends, or must be killed: then why."""
         begun = moved = time.monotonic()
         moves, cpu = 0, 0.0
@@ -208,8 +220,7 @@ class Sandbox:
             elif now - moved > limits.stall_seconds:
                 killed = "stall"
             if killed is not None:
-                assert self._server is not None
-                self._server.kill(run)
+                server.kill(run)
                 return killed
 
 
@@ -228,6 +239,15 @@ def _child_span(function: str) -> Iterator[Span]:
         except Exception as error:
             record_error(span, error)
             raise
+
+
+async def _status(server: ForkServer, run: Run) -> int:
+    """The exit status of a child that has ended or was told to, soon."""
+    await asyncio.wait({run.ended}, timeout=KILL_SECONDS)
+    if not run.ended.done():
+        server.shoot()
+        return -signal.SIGKILL
+    return run.ended.result()
 
 
 def _write_job(folder: Path, arguments: dict[str, Any]) -> None:

@@ -284,6 +284,25 @@ async def test_a_dead_fork_server_is_the_worlds_and_comes_back(
         os.kill(pid, signal.SIGKILL)
 
 
+async def test_light_work_has_a_fork_server_of_its_own(tmp_path: Path) -> None:
+    sandbox = Sandbox(FUNCTIONS, tmp_path, limits=LIMITS, slots=2, light=["orjson"])
+    await sandbox.start()
+    zygote = sandbox.zygote_pid
+    assert zygote is not None
+    try:
+        await sandbox.ready()
+        assert (await call(sandbox, "echo", say="heavy"))["said"] == "heavy"
+        os.kill(zygote, signal.SIGSTOP)
+        given = {"say": "light"}
+        async with sandbox.run(f"{HERE}:echo", given, work=Work("job"), light=True) as finished:
+            assert finished.result["said"] == "light"
+    finally:
+        os.kill(zygote, signal.SIGCONT)
+        await sandbox.close()
+    assert not alive(zygote)
+    assert list(tmp_path.iterdir()) == []
+
+
 async def test_kill_nine_of_the_service_leaves_no_process_and_no_scratch(
     tmp_path: Path, pids: Path
 ) -> None:
