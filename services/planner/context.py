@@ -94,6 +94,9 @@ class Context:
                 "metadata_first": True,
                 "metadata_candidate_count": max(self.named.candidates, len(self.documents)),
             }
+        if looked := self._looked_in():
+            changes["stage_sequence"] = ["metadata", *planner.stage_sequence]
+            changes["readable_summary"] = f"{looked} {planner.readable_summary}"
         schema = trace.answer_schema
         if "query_type" in changes:
             schema = schema.model_copy(update={"query_type": changes["query_type"]})
@@ -104,6 +107,16 @@ class Context:
                 "answer_schema": schema,
             }
         )
+
+    def _looked_in(self) -> str:
+        """Where the search was kept to some documents, and what came of it."""
+        if not self.documents:
+            return ""
+        whose = "that the query names" if self.named.document_ids else "of the conversation"
+        first = f"Looked first in {len(self.documents)} documents {whose}"
+        if self.before is None:
+            return f"{first}, which hold enough."
+        return f"{first}; they do not hold enough, so all were searched."
 
     def _selected(self, attempts: list[Attempt]) -> dict[str, object]:
         documents = list(self.documents)

@@ -7,6 +7,7 @@ from libs.contracts.api.search import PlanQuery, SearchResponse
 from libs.contracts.query.documents import MAX_NAMES, DocumentsAnswer, DocumentsQuery
 from libs.contracts.subjects import QUERY_DOCUMENTS
 from libs.runtime.bus import Bus
+from services.planner.analysis.references import codes, phrases
 from services.planner.asking import ask_in_time
 from services.planner.conversation.mentions import mentions
 from services.planner.support import share_of, told_by
@@ -18,6 +19,7 @@ HALF = 0.5
 """The share of a question's words that one piece of a named document has to hold: a document
 that is named for another reason than that it answers holds fewer."""
 
+_JOINT = re.compile(r"\s(?:and|or|vs\.?|versus)\s(?:the\s)?")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -30,11 +32,19 @@ class NamedDocuments:
     candidates: int = 0
 
 
+def names_in(query: str) -> list[str]:
+    """The names of a question, each once: codes and quoted titles, then projects, institutions
+    and others; of two that are joined ("Ford and the Bank of Korea") each by itself."""
+    parts = (part for mention in mentions(query) for part in _JOINT.split(mention.text))
+    names = dict.fromkeys([*codes(query), *phrases(query), *parts])
+    return [name for name in names if name][:MAX_NAMES]
+
+
 async def named_documents(bus: Bus, query: PlanQuery) -> NamedDocuments:
     """What the names in a question stand for; nothing where it has none, or where the request
     chose its documents itself."""
     request = query.request
-    names = [mention.text for mention in mentions(request.query)][:MAX_NAMES]
+    names = names_in(request.query)
     if not names or request.filters.document_ids:
         return NamedDocuments()
     years = set(_YEAR.findall(request.query))

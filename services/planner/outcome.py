@@ -8,7 +8,16 @@ UNFINISHED = {
     "scope": "the corpus was read",
     "assembly": "all that was found was read",
     "size": "all that was found was sent",
+    "wider": "translations and synonyms were searched",
+    "named": "named terms were looked for",
+    "search": "a search answered",
+    "bridge": "a hop answered",
+    "probe": "the names of a hop were looked for",
+    "navigate": "the sections around were read",
+    "graph": "related documents were looked up",
+    "hydrate": "the chosen pieces were read",
 }
+"""What had not happened when time ended, by the first word of what is told as unfinished."""
 
 
 class Outcome(NamedTuple):
@@ -26,9 +35,8 @@ def outcome(answer: RetrieveAnswer, unsupported: str = "", unopened: int = 0) ->
         reason = "one answer cannot hold more text: ask for fewer pieces (top_k), or by document"
         return Outcome("partial", reason, "size")
     if answer.unfinished:
-        open_parts = [
-            UNFINISHED.get(name, f"the {name} channel was searched") for name in answer.unfinished
-        ]
+        named = dict.fromkeys(name.split()[0] for name in answer.unfinished)
+        open_parts = [UNFINISHED.get(name, f"the {name} channel was searched") for name in named]
         reason = (
             f"the time of this query ended before {', '.join(open_parts)}: "
             "give it more (budget.milliseconds) or ask again"

@@ -42,9 +42,9 @@ def unsupported(query: str, chunks: Sequence[RetrievedChunk]) -> str:
         return "the query holds no word" if signs and _far(similar) else ""
     shares = [covered(words, chunk) for _, chunk in similar]
     best = max(shares)
-    strange = best == 0 and not all(_across(query, chunk) for _, chunk in similar)
+    strange = best == 0 and not all(_across(query, chunk.content) for _, chunk in similar)
     for (near, chunk), share in zip(similar, shares, strict=True):
-        across = _across(query, chunk) and not strange
+        across = _across(query, chunk.content) and not strange
         if _holds(near, share, across=across, measured=measured):
             return ""
     held = f"{round(best * len(words))} of its {len(words)} words that tell"
@@ -84,6 +84,13 @@ def share_of(words: Sequence[frozenset[str]], text: str) -> float:
     return sum(2 * len(word & held) > len(word) for word in words) / len(words) if words else 0.0
 
 
-def _across(query: str, chunk: RetrievedChunk) -> bool:
+def may_serve(content: str, similarity: float | None, query: str) -> bool:
+    """Whether a piece that need hold none of the words is near enough to be of use: words are
+    no sign against one in another script."""
+    needed = NEAR_ACROSS_TOLD if _across(query, content) else NEAR_ACROSS
+    return (similarity or 0.0) >= needed
+
+
+def _across(query: str, content: str) -> bool:
     """Whether one of both is in Hangul and the other holds none."""
-    return bool(HANGUL.search(query)) != bool(HANGUL.search(chunk.content))
+    return bool(HANGUL.search(query)) != bool(HANGUL.search(content))

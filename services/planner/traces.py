@@ -90,9 +90,32 @@ def _flat_trace(
             retrieval_budget=request.budget.model_dump(),
             stage_latencies_ms=latencies,
             attempts=attempts,
-            readable_summary=f"{strategy}: {found} of at most {request.top_k} pieces.",
+            readable_summary=_told(strategy, attempts, found, request.top_k),
         ),
     )
+
+
+_STRATEGIES = {
+    "fusion": "Searched by words and by meaning",
+    "small_corpus": "The corpus is so small that all of it was given, best first",
+    "empty": "No document satisfies the filters",
+    "nothing_published": "Nothing is published yet",
+    "cache": "An equal query was answered before, from the same corpus",
+}
+
+
+def _told(strategy: str, attempts: list[Attempt], found: int, top_k: int) -> str:
+    """The run in a sentence or two, for somebody who sees nothing else."""
+    said = [_STRATEGIES.get(strategy, strategy)]
+    if len(attempts) > 1:
+        said.append("a second search by name followed, since the first evidence lacked some")
+    if attempts and attempts[-1].verification_reasons == ["unsupported"]:
+        said.append("what was found has nothing to do with the query, so nothing is given")
+    elif found and attempts and not attempts[-1].verified:
+        said.append("some of what the query needs is in none of the pieces")
+    elif attempts and any(a.stage == "relaxed" for a in attempts):
+        said.append("a filter that the query states left nothing and was given up")
+    return f"{'; '.join(said)}: {found} of at most {top_k} pieces."
 
 
 def _served(request: SearchRequest, response: SearchResponse) -> Attempt:

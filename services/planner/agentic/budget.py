@@ -88,9 +88,10 @@ class Ledger:
     def reserve(self, step_id: str, cost: Cost, *, evidence: bool = False) -> Reservation | None:
         """Hold `cost` for a step, or None when it does not fit or time has ended.
 
-        Only `evidence` may use the tokens that are kept for it.
+        Only `evidence` may use the tokens that are kept for it; it may be rendered when time has
+        ended too, so that what was found by then is given.
         """
-        if self.time_left <= 0 or not cost.fits(self.left):
+        if (self.time_left <= 0 and not evidence) or not cost.fits(self.left):
             return None
         kept = 0 if evidence else int(self.limit.tokens * EVIDENCE_SHARE) - self._evidence
         if cost.tokens and cost.tokens > self.left.tokens - max(0, kept):

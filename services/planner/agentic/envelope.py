@@ -21,7 +21,7 @@ from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.gathered import Gathered
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
-from services.planner.support import NEAR_ACROSS
+from services.planner.support import may_serve
 
 SUMMARY_CHARS = 240
 JOINT = 2
@@ -108,8 +108,11 @@ def _piece(chunk: RetrievedChunk, bridge: Bridge, *, explain: bool) -> Evidence:
     key = key_of(chunk)
     piece = evidence_of(chunk, explain=explain)
     text = " ".join([*chunk.path, chunk.content])
-    near = (chunk.similarity or 0.0) >= NEAR_ACROSS
-    serves = near or key in bridge.via or holds_any(text, bridge.words)
+    serves = (
+        may_serve(piece.content, chunk.similarity, bridge.question)
+        or key in bridge.via
+        or holds_any(text, bridge.words)
+    )
     best = max(1.0, *bridge.scores.values())
     return piece.model_copy(
         update={

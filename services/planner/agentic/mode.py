@@ -155,7 +155,6 @@ def agentic_trace(
     looks = gathered.looks or [[]]
     first: Literal["relaxed", "strict"] = "relaxed" if gathered.relaxed_filters else "strict"
     none = ["unsupported" if gathered.unsupported else "no_evidence"]
-    found, hops = len(response.evidence), len(gathered.bridge.via)
     return trace_of(
         request,
         response,
@@ -185,10 +184,21 @@ def agentic_trace(
                 )
                 for number, lacking in enumerate(looks)
             ],
-            readable_summary=(
-                f"{gathered.plan.reason}; {hops} pieces were reached over names in evidence, "
-                f"{found} of at most {request.top_k} are given, {len(response.outline)} stay "
-                f"unopened."
-            ),
+            readable_summary=_told(gathered, response, request.top_k),
         ),
     )
+
+
+def _told(gathered: Gathered, response: SearchResponse, top_k: int) -> str:
+    """The run in a few sentences, for somebody who sees nothing else."""
+    reached = len(gathered.bridge.via)
+    said = [
+        f"Planned as {gathered.plan.shape}: {gathered.plan.reason}.",
+        f"{reached} pieces were reached over names, sections or related documents.",
+    ]
+    if len(gathered.looks) > 1:
+        said.append("A second search by name followed, since the best pieces lacked some.")
+    if gathered.unsupported:
+        said.append("What was found has nothing to do with the query, so nothing is given.")
+    given = f"{len(response.evidence)} of at most {top_k} pieces are given"
+    return " ".join([*said, f"{given}, {len(response.outline)} stay unopened."])

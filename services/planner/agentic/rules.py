@@ -19,6 +19,7 @@ _COMPARES = re.compile(
 )
 _JOINS = re.compile(r"\b(?:or|and|than|versus|vs\.?)\b|와|과|랑|하고|대비", re.IGNORECASE)
 _OPENS = re.compile(r"^(?:compare|comparing|comparison|difference|differences)\b\s?")
+_ARTICLE = re.compile(r"^(?:the|a|an) ")
 _LISTS = re.compile(
     r"\b(?:list|all (?:the|of)|every|enumerate)\b|목록|모두|모든|나열|전부", re.IGNORECASE
 )
@@ -64,7 +65,7 @@ def compared(query: str) -> list[str]:
     if not (_COMPARES.search(query) and _JOINS.search(query)):
         return []
     apart = [part for name in names(query, 8) for part in re.split(r" (?:and|or|vs|versus) ", name)]
-    said = [_OPENS.sub("", part) for part in apart]
+    said = [_ARTICLE.sub("", _OPENS.sub("", part)) for part in apart]
     distinct = list(dict.fromkeys(part for part in said if part))
     return distinct[:MAX_SIDES] if len(distinct) > 1 else []
 

@@ -328,6 +328,15 @@ async def test_an_answer_from_the_cache_is_recorded_as_agentic() -> None:
     assert (planner["strategy"], planner["stage_sequence"]) == ("cache", ["cache"])
 
 
+async def test_what_time_ended_before_is_told_in_words_and_the_rest_is_given() -> None:
+    late = WorldFault(Code.TIMEOUT, "late")
+    response = await workflow(Bus(probe=late, navigate=late)).answer(asks())
+    assert response.status_reason.startswith(
+        "the time of this query ended before a hop answered, the sections around were read: "
+    )
+    assert response.evidence
+
+
 def test_a_claim_is_one_search_and_a_comparison_asks_for_its_sides() -> None:
     claim = plan("Vitamin D lowers the risk of fractures.")
     assert [step.step_id for step in claim.steps] == ["search"]

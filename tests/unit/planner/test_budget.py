@@ -62,3 +62,4 @@ def test_the_state_follows_what_is_scarcest_and_nothing_begins_after_the_end() -
         states.append(ledger.state)
     assert states == ["healthy", "tight", "critical", "exhausted"]
     assert ledger.reserve("late", Cost(calls=1)) is None
+    assert ledger.reserve("render", Cost(tokens=9), evidence=True) is not None

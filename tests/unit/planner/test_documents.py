@@ -8,6 +8,7 @@ import pytest
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
 from libs.contracts.faults import Code, WorldFault
 from libs.contracts.query.documents import DocumentsAnswer
+from services.planner.documents import names_in
 from services.planner.workflow import Workflow
 
 HELD = {
@@ -70,6 +71,11 @@ async def test_a_named_document_that_answers_is_searched_alone() -> None:
     assert planner["metadata_first"] is True
     assert planner["metadata_selected_doc_ids"] == ["manual"]
     assert planner["metadata_candidate_count"] == 3
+    assert planner["stage_sequence"] == ["metadata", "retrieve", "verify", "render"]
+    assert (
+        "first in 1 documents that the query names, which hold enough"
+        in planner["readable_summary"]
+    )
     assert planner["metadata_ambiguous"] is False
     assert planner["attempts"][0]["metadata_doc_ids"] == ["manual"]
 
@@ -121,6 +127,15 @@ async def test_without_names_or_with_chosen_documents_nothing_is_resolved() -> N
         _, planner = await run(bus, query, **fields)
         assert bus.resolved == []
         assert planner["metadata_first"] is False
+
+
+def test_joined_names_are_each_looked_up() -> None:
+    assert names_in("Compare the warranty of the HP-200 and the HP-350") == ["HP-200", "HP-350"]
+    assert names_in("하늘 프로젝트와 바다 프로젝트의 총사업비") == [
+        "하늘 프로젝트",
+        "바다 프로젝트",
+    ]
+    assert names_in("how much grease is needed") == []
 
 
 async def test_names_that_cannot_be_looked_up_in_time_narrow_nothing() -> None:
