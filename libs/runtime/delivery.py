@@ -35,6 +35,8 @@ E = TypeVar("E", bound=JobEvent)
 Handler = Callable[[E, Work], Awaitable[None]]
 
 CANCEL_GRACE_SECONDS = 1.0
+HAND_OVER_SECONDS = 1.0
+"""How long work that a process gives back as it ends waits for another."""
 SHORT_DELAY_SECONDS = 1.0
 SHORT_RETRIES = 10
 
@@ -46,6 +48,10 @@ ENDS = {"cancelled": Code.CANCELLED, "superseded": Code.SUPERSEDED}
 
 class Ended(StaleFault):
     """The job will never go on: its ledger must hear so, or it would look unattended."""
+
+
+class HandedOver(Exception):
+    """The process ends before the work: nobody is at fault."""
 
 
 class Delivery(Generic[E]):
@@ -113,6 +119,11 @@ class Delivery(Generic[E]):
             with self._registry.working(work, mark):
                 await self._work(event, work, message)
             await message.ack()
+        except HandedOver:
+            with contextlib.suppress(Exception):
+                await message.nak(delay=HAND_OVER_SECONDS)
+                await self._bus.nats.flush()
+            return "handed_over"
         except Exception as error:
             record_error(span, error)
             return await self._settle(message, event, error, span)
@@ -146,13 +157,15 @@ class Delivery(Generic[E]):
         )
         try:
             async with asyncio.timeout(None) as limit:
-                work.on_end(lambda: limit.reschedule(loop.time() + CANCEL_GRACE_SECONDS))
+                work.on_end(lambda: limit.reschedule(loop.time() + _grace(work)))
                 await self._handler(event, work)
         except Exception as error:
             if work.cancelled.is_set():
                 raise StaleFault(Code.CANCELLED, "the job was cancelled") from error
             if work.lost:
                 raise TakenOverFault("the work was given to another worker") from error
+            if work.handed_over:
+                raise HandedOver from error
             raise
         finally:
             beat.stop()
@@ -260,3 +273,8 @@ class Delivery(Generic[E]):
                 event, Fault(decision.code, decision.detail), dead_letter_id=letter_id
             )
         await message.term()
+
+
+def _grace(work: Work) -> float:
+    """How long a handler has to end by itself; a process that ends has no time for that."""
+    return 0.0 if work.handed_over else CANCEL_GRACE_SECONDS

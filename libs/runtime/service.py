@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import json
 import os
 import signal
 import time
@@ -27,6 +26,7 @@ from libs.runtime.probes import Check, HttpServer, http_server, probe_app
 from libs.runtime.readiness import require
 from libs.runtime.requests import answering
 from libs.runtime.routes import decode_event, durable_name, full, stream_name
+from libs.runtime.runfile import write_run_file
 from libs.runtime.settings import Settings
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import configure_logging, configure_tracing, logger
@@ -38,6 +38,8 @@ E = TypeVar("E", bound=JobEvent)
 Q = TypeVar("Q", bound=BaseModel)
 
 FETCH_SECONDS = 2.0
+HAND_OVER_SHARE = 0.6
+"""Of the time that a service may take to end, what its work has before it is handed over."""
 SOON_SECONDS = 2.0
 NO_BUS = "GROUNDWIRE_NATS_URL is not set: name a NATS server, or run `groundwire up`"
 
@@ -203,7 +205,7 @@ class Service:
                 server, bound = http_server(app, host, wanted)
                 servers.append((server, asyncio.create_task(server.serve([bound]))))
                 port = bound.getsockname()[1]
-            self._write_run_file(port)
+            write_run_file(self.settings.data_dir, self.stage, port)
             tasks += [asyncio.create_task(self._after_start(*entry)) for entry in self._soon]
             tasks += [asyncio.create_task(self._repeat(*entry)) for entry in self._periodic]
             log.info("service started", probe_port=port, pid=os.getpid())
@@ -222,8 +224,11 @@ class Service:
         await asyncio.gather(*(s for _, s in servers), *tasks, return_exceptions=True)
         for hook in self._stop:
             await self._run(hook, "stop")
+        seconds = self.settings.shutdown_seconds
+        handing = asyncio.create_task(self._registry.hand_over(HAND_OVER_SHARE * seconds))
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(self._broker.stop(), self.settings.shutdown_seconds + 0.3)
+            await asyncio.wait_for(self._broker.stop(), seconds + 0.3)
+        handing.cancel()
         for hook in (*self._after, self.stores.close):
             await self._run(hook, "end")
         log.info("service ended")
@@ -270,16 +275,6 @@ class Service:
     async def _bus_ready(self) -> None:
         if not self.bus.nats.is_connected:
             raise Fault(Code.BUS_AWAY, "not connected to the message bus")
-
-    def _write_run_file(self, port: int) -> None:
-        folder = self.settings.data_dir / "run"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary = folder / f".{self.stage}.{os.getpid()}"
-            temporary.write_text(json.dumps({"pid": os.getpid(), "probe_port": port}))
-            temporary.replace(folder / f"{self.stage}.json")
-        except OSError as error:
-            log.warning("no run file", error=type(error).__name__)
 
 
 def run(stage: Stage, settings_type: type[Settings], build: Callable[[Service], None]) -> None:

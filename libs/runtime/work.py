@@ -21,6 +21,7 @@ class Work:
         self.cancelled = asyncio.Event()
         self.stalled = False
         self.lost = False
+        self.handed_over = False
         self._moved = True
         self._on_end: Callable[[], None] | None = None
 
@@ -49,13 +50,21 @@ class Work:
             self.lost = True
             self._end()
 
+    def hand_over(self) -> None:
+        """This process ends: another shall do the work."""
+        if not self.handed_over:
+            self.handed_over = True
+            self._end()
+
     def check(self) -> None:
         """Raise `StaleFault(CANCELLED)` when the job was cancelled and `TakenOverFault` when
-        another works on it; counts as progress."""
+        another works on it, or shall; counts as progress."""
         if self.cancelled.is_set():
             raise StaleFault(Code.CANCELLED, "the job was cancelled")
         if self.lost:
             raise TakenOverFault("the work did not move and was given to another worker")
+        if self.handed_over:
+            raise TakenOverFault("the process ends and the work is given to another worker")
         self.progress()
 
     def _end(self) -> None:
@@ -100,3 +109,9 @@ class WorkRegistry:
         """Cancel what works on this job here."""
         for work in self._by_job.get(job_id, ()):
             work.cancel()
+
+    async def hand_over(self, seconds: float) -> None:
+        """After so long, give away all that is still being worked on."""
+        await asyncio.sleep(seconds)
+        for work in list(self._by_message.values()):
+            work.hand_over()

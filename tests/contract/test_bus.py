@@ -24,6 +24,7 @@ from libs.contracts.events.base import ArtefactRef
 from libs.contracts.faults import CallerFault, Code, DocumentFault, TakenOverFault, WorldFault
 from libs.contracts.subjects import CONTROL_CANCEL, PROFILE, PUBLISH, QUERY_PLAN, STREAMS, Stage
 from libs.runtime import heartbeat
+from libs.runtime import service as service_module
 from libs.runtime.routes import stream_name
 from libs.runtime.service import Service
 from libs.runtime.settings import Settings
@@ -374,6 +375,35 @@ async def _redelivered(make, durable: str) -> bool:
         stream_name(make.prefix, "pipeline"), durable
     )
     return bool(info.num_redelivered) and info.delivered.consumer_seq > 2
+
+
+async def test_what_a_service_has_not_ended_when_it_stops_goes_to_another_at_once(
+    make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "HAND_OVER_SHARE", 0.01)
+    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=120)
+    begun: list[int] = []
+
+    async def hang(event: JobEvent, work: Work) -> None:
+        begun.append(work.deliveries)
+        await asyncio.Event().wait()
+
+    first = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, hang),
+        shutdown_seconds=30.0,
+    )
+    await first.bus.announce(accepted())
+    await until(lambda: begun)
+    first.stopping.set()
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        begun.append(work.deliveries)
+
+    await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
+    await until(lambda: begun == [1, 2], 30)
+    await until(lambda: _is_zero(pending(make, "profiler")))
+    assert not make.jobs.failures
 
 
 async def test_a_lost_task_is_neither_acknowledged_nor_counted(make) -> None:
