@@ -3,9 +3,7 @@
 import re
 from pathlib import Path
 
-PAGES = tuple(
-    Path(f"docs/{page}.md") for page in ("agents", "first-hour", "operators", "upstream")
-)
+PAGES = tuple(Path(f"docs/{page}.md") for page in ("agents", "first-hour", "operators", "upstream"))
 SNIPPETS = Path("docs/snippets")
 
 _BLOCK = re.compile(r"(<!-- snippet: (\S+) -->\n```\w+\n).*?(^```$)", re.DOTALL | re.MULTILINE)
