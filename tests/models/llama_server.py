@@ -23,7 +23,7 @@ class Endpoint:
         from ik_llama_cpp import IkLlama  # type: ignore[import-not-found]
 
         path = assemble(folder / f"{MODEL}.gguf")
-        self._model = IkLlama(str(path), n_ctx=CONTEXT, n_threads=2, n_seq_max=1, verbose=False)
+        self._model = IkLlama(str(path), n_ctx=CONTEXT, n_threads=1, n_seq_max=1, verbose=False)
         self._lock = threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
