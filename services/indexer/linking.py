@@ -19,9 +19,9 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
     near: dict[int, GraphNode] | None = None
     own: list[GraphEdge] = []
     for _ in range(TRIES):
-        seen = await _candidates(graph, namespace, node)
-        found = await graph.digest(namespace, node.revn)
-        around = await graph.neighbours(namespace, node.revn, CANDIDATES) if found[0] else []
+        view = await graph.around(namespace, node, MINIMUM_SHARED, CANDIDATES)
+        seen = {other.revn: other for other in view.candidates if other.revn != node.revn}
+        found, around = view.digest, view.neighbours
         if seen != near:
             joined = {other.revn for other in around}
             near, own = seen, await _choose(graph, namespace, node, seen, joined)
@@ -34,13 +34,6 @@ async def link(graph: GraphStore, namespace: str, node: GraphNode) -> Held:
         kept = [_edge(node.revn, other) for other in around]
         await graph.write(namespace, node, [*own, *(e for e in kept if e.edge_id not in ids)])
     return held
-
-
-async def _candidates(graph: GraphStore, namespace: str, node: GraphNode) -> dict[int, GraphNode]:
-    if len(node.keywords) < MINIMUM_SHARED:
-        return {}
-    near = await graph.candidates(namespace, node.keywords, MINIMUM_SHARED, CANDIDATES)
-    return {other.revn: other for other in near if other.revn != node.revn}
 
 
 async def _choose(

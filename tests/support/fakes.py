@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from libs.contracts.events import JobEvent
-from libs.runtime.graph.port import GraphEdge, GraphNode, Neighbour, NodeEdges, graph_digest
+from libs.runtime.graph.port import Around, GraphEdge, GraphNode, Neighbour, NodeEdges, graph_digest
 from libs.runtime.index.port import Digest, IndexDocument, Vectors
 from libs.runtime.objects.port import ObjectInfo
 from libs.runtime.routes import message_id
@@ -148,6 +148,14 @@ class Graph:
         return graph_digest(
             revn, [i for (ns, i), e in ends.items() if ns == namespace and revn in e]
         )
+
+    async def around(
+        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
+    ) -> Around:
+        few = len(node.keywords) < minimum_shared
+        near = await self.candidates(namespace, node.keywords, minimum_shared, limit)
+        joined = await self.neighbours(namespace, node.revn, limit)
+        return Around([] if few else near, joined, await self.digest(namespace, node.revn))
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
         revns = sorted(revn for ns, revn in self.nodes if ns == namespace and revn > after)

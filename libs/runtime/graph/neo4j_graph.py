@@ -9,6 +9,7 @@ from libs.contracts.faults import Code, WorldFault
 from libs.runtime.graph import neo4j_statements as cypher
 from libs.runtime.graph.neo4j_client import CALL_SECONDS, address_of, connect, faults
 from libs.runtime.graph.port import (
+    Around,
     GraphEdge,
     GraphNode,
     Neighbour,
@@ -122,6 +123,17 @@ class Neo4jGraph:
             return 0, ""
         others = [row["revn"] for row in rows if row["revn"] is not None]
         return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
+
+    async def around(
+        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
+    ) -> Around:
+        """See the port; three requests, of which a node without edges needs two."""
+        near: list[GraphNode] = []
+        if len(node.keywords) >= minimum_shared:
+            near = await self.candidates(namespace, node.keywords, minimum_shared, limit)
+        digest = await self.digest(namespace, node.revn)
+        joined = await self.neighbours(namespace, node.revn, limit) if digest[0] else []
+        return Around(near, joined, digest)
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
         """See the port."""

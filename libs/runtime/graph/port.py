@@ -47,6 +47,15 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class Around:
+    """What a node may be joined to, what it is joined to, and its digest."""
+
+    candidates: list[GraphNode]
+    neighbours: list[Neighbour]
+    digest: tuple[int, str]
+
+
+@dataclass(frozen=True)
 class NodeEdges:
     """A node with the edges whose smaller end it is, by their larger end."""
 
@@ -86,6 +95,16 @@ class GraphStore(Protocol):
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """Count of edges, and sha256 over node id and sorted edge ids, one a line; (0, "")
         when the node is absent."""
+        ...
+
+    async def around(
+        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
+    ) -> Around:
+        """What `candidates` (none for fewer keywords than `minimum_shared`), `neighbours` and
+        `digest` say of the node, which need not be stored; each at most `limit`.
+
+        One request where the store can, since publishing asks it twice. It MAY be three views.
+        """
         ...
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:

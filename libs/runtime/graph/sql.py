@@ -20,6 +20,7 @@ from libs.runtime.catalog.sql.graph_rows import clear_nodes
 from libs.runtime.catalog.sql.graph_schema import graph_edge, graph_keyword, graph_node
 from libs.runtime.catalog.sql.records import dump
 from libs.runtime.graph.port import (
+    Around,
     GraphEdge,
     GraphNode,
     Neighbour,
@@ -154,6 +155,16 @@ def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str
     return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
 
 
+def _around(
+    connection: Connection, namespace: str, node: GraphNode, minimum: int, limit: int
+) -> Around:
+    few = len(node.keywords) < minimum
+    near = [] if few else _candidates(connection, namespace, node.keywords, minimum, limit)
+    digest = _digest(connection, namespace, node.revn)
+    joined = _neighbours(connection, namespace, node.revn, limit) if digest[0] else []
+    return Around(near, joined, digest)
+
+
 def _page(connection: Connection, namespace: str, after: int, limit: int) -> list[NodeEdges]:
     rows = connection.execute(
         select(graph_node)
@@ -218,6 +229,13 @@ class CatalogGraph:
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """See the port."""
         return await self._catalog.database.read(_digest, namespace, revn)
+
+    async def around(
+        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
+    ) -> Around:
+        """See the port."""
+        check_keywords(node.keywords)
+        return await self._catalog.database.read(_around, namespace, node, minimum_shared, limit)
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
         """See the port."""

@@ -54,6 +54,22 @@ class GraphStoreSuite:
         assert await graph.loads(NS, [1, 2, 4, 5, 6, 99]) == {1: (1, 0.8), 4: (3, 0.8), 5: (1, 1.0)}
         assert await graph.loads(NS, []) == {}
 
+    async def test_what_is_around_a_node_is_told_at_once(self, graph: GraphStore) -> None:
+        for revn in (1, 2, 3):
+            await graph.write(NS, node(revn), [])
+        await graph.write(NS, node(4, "alone"), [])
+        await graph.write(OTHER, node(5), [])
+        await graph.write(NS, node(2), [edge(2, 1), edge(2, 3, 0.8)])
+        for one in (node(2), node(1), node(4, "alone"), node(99)):
+            for limit in (1, 10):
+                view = await graph.around(NS, one, 3, limit)
+                if len(one.keywords) >= 3:
+                    assert view.candidates == await graph.candidates(NS, one.keywords, 3, limit)
+                else:
+                    assert view.candidates == []
+                assert view.neighbours == await graph.neighbours(NS, one.revn, limit)
+                assert view.digest == await graph.digest(NS, one.revn)
+
     async def test_writing_again_replaces_node_and_edges(self, graph: GraphStore) -> None:
         for revn in (1, 2):
             await graph.write(NS, node(revn), [])
