@@ -8,6 +8,9 @@ from libs.contracts.query.analysis import QueryAnalysis
 from libs.contracts.query.plan import RetrievalPlan
 from libs.contracts.trace import Trace
 
+RERANK = "rerank"
+"""Among a step's figures: how long its results were ranked anew, in milliseconds."""
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -40,9 +43,11 @@ class Understood:
 
     def told(self, done: Answered) -> Answered:
         """The answer, with the models' part in its trace and as a step of its own."""
+        ranked = any(RERANK in step for step in done.response.budget.steps)
+        told = {"prompt_profile": self.prompts, "rerank": ranked}
+        planner = done.trace.planner.model_copy(update=told)
         if self.prompts == "none" and not self.tokens:
-            return done
-        planner = done.trace.planner.model_copy(update={"prompt_profile": self.prompts})
+            return replace(done, trace=done.trace.model_copy(update={"planner": planner}))
         step = RunStep(
             kind="understand",
             outputs={"made_by": self.made_by, "prompts": self.prompts},

@@ -35,6 +35,7 @@ from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, Key, key_
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.gathered import Gathered, in_order
 from services.planner.agentic.rules import plan
+from services.planner.answered import RERANK
 from services.planner.asking import ask_in_time
 from services.planner.verifier import (
     filters_of,
@@ -279,6 +280,8 @@ class Agent:
         if late:
             step["unfinished"] = late
             self._out.unfinished += [name for name in late if name not in self._out.unfinished]
+        ranked = getattr(answer, "timings_ms", {}).get(RERANK)
+        step |= {} if ranked is None else {RERANK: round(ranked, 3)}
         step |= {"calls": 1, "milliseconds": round(1000 * (time.perf_counter() - began), 3)}
         self._out.steps.append(step)
         return answer

@@ -185,3 +185,20 @@ async def test_a_small_budget_leaves_models_out(reads: Understanding, server: Fa
     response = await agentic.workflow(agentic.Bus(), reads=reads).answer(asks(budget=budget))
     assert server.asked == []
     assert response.budget.spent["tokens"] <= 300
+
+
+@pytest.mark.parametrize("mode", ["classic", "agentic"])
+@pytest.mark.parametrize("ranked", [True, False])
+async def test_a_trace_says_whether_results_were_ranked_anew(mode: str, ranked: bool) -> None:
+    bus = agentic.Bus()
+    found = bus.request
+
+    async def request(subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        answer = await found(subject, body, reply, timeout=timeout)
+        if ranked and hasattr(answer, "timings_ms"):
+            return answer.model_copy(update={"timings_ms": {"rerank": 1.5}})
+        return answer
+
+    bus.request = request  # type: ignore[method-assign]
+    await agentic.workflow(bus).answer(asks(mode=mode))
+    assert bus.ran[0].trace["planner"]["rerank"] is ranked
