@@ -82,7 +82,8 @@ class Bases:
         """The basis, `depth` hits a channel; with what others who ask for the same have not
         found in their time, where this one has more."""
         named = (ask.named, ask.named_limit) if ask.named else None
-        asked = (ask.namespace, ask.text, ask.types, named, ask.wider)
+        words = tuple(ask.words.tokens)
+        asked = (ask.namespace, ask.text, words, ask.types, named, ask.wider)
         place = (*asked, corpus.version, corpus.revns, depth)
         known = self._kept.get(place)
         if known is not None:

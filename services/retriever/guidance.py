@@ -7,6 +7,9 @@
   or keywords a quoted phrase is required, must terms are where the step is `strict`.
 * Soft filters raise documents of a domain or type by a share of their score; so do a hint at
   news, and a query that asks in Korean and English alone, documents of that kind and language.
+* A Korean query is asked of the content channel by the words that tell, without particles and
+  endings (must terms, phrases, optional terms): of a few hundred questions over paragraphs that
+  is worth .003 nDCG@10. English ones lose by it, since there a function word is a token.
 * Translations, synonyms and expansions are looked for beside the query's own words, each by
   the weight that it has.
 * `filter_browse` puts the best chunk of each document before all others.
@@ -15,7 +18,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from libs.contracts.query.analysis import HardFilters, QueryAnalysis, SoftFilters
+from libs.contracts.query.analysis import MAX_TERMS, HardFilters, QueryAnalysis, SoftFilters
 from libs.contracts.query.countries import country_code
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.tokenizer import tokenize
@@ -46,6 +49,7 @@ class Guidance:
     exact: bool = False
     relaxed: tuple[str, ...] = ()
     wider: tuple[Wider, ...] = ()
+    words: tuple[str, ...] = ()
     news: bool = False
     near: bool = False
 
@@ -62,7 +66,8 @@ def attempts(
     if analysis is None:
         return [Guidance()]
     required = _required(analysis, strict=strict)
-    wider = widened(analysis, own)
+    words = telling(analysis)
+    wider = widened(analysis, words or own)
     named = tuple(dict.fromkeys([*analysis.phrases, *analysis.must_terms]))
     filters = analysis.hard_filters
     given_up = ("phrases", *(("must_terms",) if strict else ())) if required else ()
@@ -77,6 +82,7 @@ def attempts(
             exact=analysis.intent == "fact_lookup",
             relaxed=relaxed,
             wider=wider,
+            words=words,
             news=analysis.domain_hint == "news",
             near=analysis.language_scope == "limited",
         )
@@ -87,6 +93,14 @@ def attempts(
     if not filters.empty:
         result.append(attempt(HardFilters(), (), (*given_up, *_stated(filters))))
     return result
+
+
+def telling(analysis: QueryAnalysis) -> tuple[str, ...]:
+    """The tokens of a Korean query's words that tell; none where they may not be all."""
+    if analysis.normalized_queries[0].lang != "ko" or len(analysis.optional_terms) == MAX_TERMS:
+        return ()
+    terms = [*analysis.must_terms, *analysis.phrases, *analysis.optional_terms]
+    return tuple(tokenize(" ".join(terms)))
 
 
 def widened(analysis: QueryAnalysis, own: Iterable[str]) -> tuple[Wider, ...]:

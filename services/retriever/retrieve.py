@@ -131,10 +131,11 @@ class Retriever:
 
     def ask(self, namespace: str, text: str, filters: SearchFilters, guidance: Guidance) -> Ask:
         """What the channels are asked for a text, by what guides it."""
+        words = self.analyse(text)
         return Ask(
             namespace,
             text,
-            self.analyse(text),
+            LexicalQuery(list(guidance.words) or words.tokens, words.terms),
             frozenset(filters.chunk_types) or None,
             guidance.looked_for(named=self.settings.retriever_boost_named > 0),
             NAMED_LIMIT,

@@ -31,7 +31,7 @@ class Settings(Shared):
         default=0.05, ge=0, description="weight of the term channel beside the convex mix"
     )
     retriever_boost_named: float = Field(
-        default=0.0, ge=0, le=2, description="boost of chunks that hold what a query names exactly"
+        default=0.02, ge=0, le=2, description="boost of chunks that hold what a query names exactly"
     )
     retriever_boost_soft: float = Field(
         default=0.1, ge=0, le=1, description="boost of documents of the query's domain or type"

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from libs.contracts.api.ingest import DocumentMetadata
-from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery
+from libs.contracts.api.search import RetrieveAnswer, RetrieveQuery, SearchFilters
 from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.query.analysis import (
     HardFilters,
@@ -25,6 +25,7 @@ from services.retriever.guidance import (
     SYNONYM_WEIGHT,
     attempts,
     raised,
+    telling,
     widened,
 )
 from services.retriever.retrieve import Retriever
@@ -102,6 +103,7 @@ def ids(answer: RetrieveAnswer) -> list[str]:
     return [chunk.chunk_id for chunk in answer.chunks]
 
 
+UNBOOSTED = {"retriever_boost_named": 0.0}
 PLAIN = ["t10", "t11", "t12", "t20", "t30"]
 
 
@@ -157,7 +159,9 @@ async def test_a_phrase_is_required_in_keywords_and_not_in_a_question() -> None:
     phrase = {"phrases": ["guard rail"]}
     keyword = await retrieve(analysis(query_type="keyword", **phrase))
     assert (ids(keyword), keyword.relaxed_filters) == (["t11", "t30"], [])
-    assert ids(await retrieve(analysis(query_type="natural_language", **phrase))) == PLAIN
+    question = analysis(query_type="natural_language", **phrase)
+    assert ids(await retrieve(question, settings=UNBOOSTED)) == PLAIN
+    assert ids(await retrieve(question))[0] == "t11"
 
 
 async def test_a_phrase_that_is_nowhere_is_given_up_and_said() -> None:
@@ -168,7 +172,8 @@ async def test_a_phrase_that_is_nowhere_is_given_up_and_said() -> None:
 
 async def test_must_terms_are_required_where_the_step_is_strict() -> None:
     understood = analysis(must_terms=["article 12"])
-    assert ids(await retrieve(understood)) == PLAIN
+    loose = await retrieve(understood, settings=UNBOOSTED)
+    assert ids(loose) == PLAIN
     assert ids(await retrieve(understood, strict=True)) == ["t20"]
 
 
@@ -236,6 +241,39 @@ def test_what_an_analysis_adds_is_looked_for_by_its_weight() -> None:
         Wider(("compressor", "unit"), SYNONYM_WEIGHT),
         Wider(("lubric",), EXPANSION_WEIGHT),
     )
+
+
+@pytest.mark.parametrize(
+    ("lang", "optional", "words"),
+    [
+        ("ko", ["사다리", "교육"], ("제1", "1조", "사다", "다리", "교육")),
+        ("ko", [f"말{n}" for n in range(8)], ()),
+        ("en", ["ladder"], ()),
+    ],
+)
+def test_a_korean_query_is_asked_by_the_words_that_tell(
+    lang: str, optional: list[str], words: tuple[str, ...]
+) -> None:
+    understood = QueryAnalysis(
+        normalized_queries=[
+            NormalizedQuery.model_validate({"lang": lang, "text": "q", "weight": 1.0})
+        ],
+        must_terms=["제1조"], optional_terms=optional, analyzer_confidence=0.9,
+    )  # fmt: skip
+    assert set(telling(understood)) >= set(words)
+    assert bool(telling(understood)) is bool(words)
+    [guidance] = attempts(understood, own=["other"])
+    stores = SimpleNamespace(documents=None, chunks=None)
+    settings = Settings(_env_file=None)  # type: ignore[call-arg]
+    retriever = Retriever(
+        cast(Any, stores),
+        cast(Any, None),
+        None,
+        settings,
+        lambda text: LexicalQuery(["own"], ["t"]),
+    )
+    asked = retriever.ask("acme", "q", SearchFilters(), guidance).words
+    assert asked == LexicalQuery(list(telling(understood)) or ["own"], ["t"])
 
 
 async def scores_of(*wider: Wider) -> dict[Key, float]:
