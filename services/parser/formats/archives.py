@@ -7,6 +7,8 @@ from libs.runtime.sandbox.archives import ArchiveLimits, check_directory, inspec
 from libs.runtime.unlock import unlocked_package
 from services.parser.formats.base import ParseInput
 
+SEEN = ArchiveLimits(ratio_floor=64 << 20)
+"""For what the profiler has seen whole, and for what is converted here from such a file."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -30,5 +32,5 @@ def opened(given: ParseInput) -> ParseInput:
     if given.depth:
         inspect(given.path, ArchiveLimits())
     else:
-        check_directory(given.path, ArchiveLimits())
+        check_directory(given.path, SEEN)
     return given

@@ -19,9 +19,12 @@ from services.parser.formats.tables import plain_cells
 HEADERS = ("From", "To", "Cc", "Date", "Reply-To")
 MAX_PARTS = 1_000
 MAX_NESTING = 50
+MAX_HEADER = 50_000
+"""Bytes of one header."""
 WIDER = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "ksc5601": "cp949", "gb2312": "gb18030",
          "us-ascii": "", "ascii": ""}  # fmt: skip
 """Charsets that mails name when they hold more than that; empty: the bytes decide."""
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
 _QUOTE = re.compile(r"^>+ ?", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BROKEN = (RecursionError, ValueError, LookupError, AttributeError, IndexError, TypeError)
@@ -31,7 +34,9 @@ def parse(given: ParseInput) -> ShardResult:
     """Rows of a message: subject, headers as a table, body, images, attachments with content."""
     rows = Rows()
     try:
-        message = BytesParser(policy=policy.default).parsebytes(given.path.read_bytes())
+        message = BytesParser(policy=policy.default).parsebytes(
+            _bounded(given.path.read_bytes(), rows)
+        )
         parts = [p for p, _ in zip(_parts(message, 0), range(MAX_PARTS), strict=False)]
     except _BROKEN as problem:
         raise DocumentFault(Code.UNREADABLE, "the message is damaged") from problem
@@ -56,6 +61,26 @@ def parse(given: ParseInput) -> ShardResult:
             attached.append(Attachment(name, _bytes(part)))
     add_attachments(given, rows, attached, level=2)
     return rows.result("email")
+
+
+def _bounded(data: bytes, rows: Rows) -> bytes:
+    """The message with overlong headers cut: reading one takes many times its size."""
+    end = _HEAD_END.search(data)
+    head = data[: end.start()] if end else data
+    if len(head) <= MAX_HEADER:
+        return data
+    kept: list[bytes] = []
+    size = 0
+    for line in head.splitlines(keepends=True):
+        size = size + len(line) if line[:1] in (b" ", b"\t") else len(line)
+        if size <= MAX_HEADER:
+            kept.append(line)
+        elif size == len(line):
+            kept.append(line[:MAX_HEADER] + b"\n")
+    if len(cut := b"".join(kept)) < len(head):
+        rows.note("header_cut", "a header of the message was too long and was cut",
+                  severity="warning")  # fmt: skip
+    return cut + data[len(head) :]
 
 
 def _parts(part: EmailMessage, depth: int) -> Iterator[EmailMessage]:

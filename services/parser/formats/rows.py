@@ -53,6 +53,11 @@ def read_text(given: ParseInput) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _with_clean_text(cell: TableCell) -> TableCell:
+    text = clean(cell.text)
+    return cell if text == cell.text else cell.model_copy(update={"text": text})
+
+
 class Rows:
     """Collects the rows and findings of a shard."""
 
@@ -81,7 +86,7 @@ class Rows:
             "table",
             table_text(cells),
             html=clean(table_html(cells)),
-            cells=[c.model_copy(update={"text": clean(c.text)}) for c in cells],
+            cells=[_with_clean_text(c) for c in cells],
             **fields,
         )
 

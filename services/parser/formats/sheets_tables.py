@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from libs.contracts.artefacts.rows import TableCell
 from services.parser.formats.rows import Rows, clean
 from services.parser.formats.sheets_charts import Chart
-from services.parser.formats.tables import split_body
+from services.parser.formats.tables import header_height, split_body
 
 ROWS_A_PIECE = 50
 COLUMNS_A_PIECE = 40
 MAX_CUTS = 40
+LONG = 20_000
+"""Cells from which a region is cut before its cells are made."""
 MAX_CELLS = 500_000
 """Cells of one workbook that are kept: what one process can hold as rows."""
 _NUMBER = re.compile(r"[-+(]?\s*[$€£¥₩]?\s*[0-9][0-9,.\s]*%?\)?(?:[eE][-+]?[0-9]+)?")
@@ -62,6 +64,9 @@ def add_sheet(rows: Rows, sheet: Sheet, *, heading: bool = True) -> None:
         rows.heading(sheet.name, 1, evidence="markup", hidden=sheet.hidden)
     spans = {(m[0], m[1]): (m[2], m[3]) for m in sheet.merged}
     for region in regions(sheet.cells, sheet.merged):
+        if len(region) > LONG and not hidden and len({p[1] for p in region}) > 1:
+            _add_long(rows, sheet, spans, region)
+            continue
         shown = _cells_of(sheet, spans, [p for p in region if p not in hidden])
         _add_region(rows, shown, lists=heading, hidden=sheet.hidden)
         unseen = _cells_of(sheet, spans, [p for p in region if p in hidden])
@@ -141,12 +146,42 @@ def _add_region(rows: Rows, table: list[TableCell], *, lists: bool, hidden: bool
             rows.table(piece, caption=caption, hidden=hidden)
 
 
+def _add_long(
+    rows: Rows, sheet: Sheet, spans: dict[Place, tuple[int, int]], region: list[Place]
+) -> None:
+    """A region of very many cells, piece by piece, so that its cells are in memory only once.
+
+    The first piece tells the header, which is repeated in the others.
+    """
+    lines: dict[int, list[Place]] = {}
+    for place in sorted(region):
+        lines.setdefault(place[0], []).append(place)
+    columns = sorted({p[1] for p in region})
+    numbers = sorted(lines)
+    caption = None
+    if len(lines[numbers[0]]) == 1 and len(lines[numbers[1]]) > 1:
+        caption = sheet.cells[lines[numbers.pop(0)][0]]
+        rows.add("caption", caption, hidden=sheet.hidden)
+    first = [p for n in numbers[:ROWS_A_PIECE] for p in lines[n]]
+    head = header_height(_with_header(_cells_of(sheet, spans, first, columns)))
+    above = [p for n in numbers[:head] for p in lines[n]]
+    for start in range(head, len(numbers), ROWS_A_PIECE):
+        places = above + [p for n in numbers[start : start + ROWS_A_PIECE] for p in lines[n]]
+        cells = _cells_of(sheet, spans, places, columns)
+        cells = [c.model_copy(update={"header": True}) if c.row < head else c for c in cells]
+        for part in _columns(cells):
+            rows.table(part, caption=caption, hidden=sheet.hidden)
+
+
 def _cells_of(
-    sheet: Sheet, spans: dict[Place, tuple[int, int]], places: list[Place]
+    sheet: Sheet,
+    spans: dict[Place, tuple[int, int]],
+    places: list[Place],
+    columns: list[int] | None = None,
 ) -> list[TableCell]:
-    """The cells at these places, rows and columns without any closed up."""
+    """The cells at these places, rows and columns without any closed up, or all but `columns`."""
     used_rows = sorted({p[0] for p in places})
-    used_columns = sorted({p[1] for p in places})
+    used_columns = columns or sorted({p[1] for p in places})
     made = []
     for r, c in sorted(places):
         low, far = spans.get((r, c), (r, c))

@@ -268,3 +268,12 @@ def test_a_hostile_archive_among_the_attachments_is_named_only():
 
 def test_a_text_that_speaks_of_a_pdf_stays_text():
     assert attached_format("note.txt", b"files begin with\n%PDF-1.4 and end\n") == "txt"
+
+
+def test_an_endless_header_is_cut_and_the_mail_read():
+    words = b"=?utf-8?B?4pyT?= " * 30_000
+    mail = b"From: a@example.org\nSubject: " + words + b"\nTo: b@example.org\n\nBody text.\n"
+    parsed = parse_bytes(mail, "eml")
+    assert "Body text." in parsed.texts("paragraph")
+    assert "b@example.org" in parsed.only("table").text
+    assert parsed.findings["header_cut"].severity == "warning"

@@ -319,3 +319,18 @@ def test_an_ods_shows_what_its_cells_show():
     assert [row.text for row in parsed.rows if row.hidden] == ["7"]
     assert parsed.texts("note") == ["B2: netto"]
     assert "number_formats" not in parsed.findings
+
+
+def test_very_long_sheets_come_out_like_long_ones(monkeypatch):
+    def fill(book):
+        sheet = book.add_worksheet("Lang")
+        sheet.write(0, 0, "Umsatz je Tag")
+        sheet.write_row(1, 0, ["Tag", "Ort", "Summe"])
+        for n in range(130):
+            sheet.write_row(n + 2, 0, [f"Tag {n}", "Ulm", n])
+
+    whole = parse_bytes(_book(fill), "xlsx")
+    monkeypatch.setattr(sheets_tables, "LONG", 10)
+    pieces = parse_bytes(_book(fill), "xlsx")
+    assert pieces.rows == whole.rows
+    assert len(pieces.texts("table")) == 3
