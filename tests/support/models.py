@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import openai  # noqa: F401 - takes seconds, which are not to count within a test's time
 from aiohttp import web
 
 Body = dict[str, Any]
@@ -103,7 +104,7 @@ class FakeModels:
     def __init__(self) -> None:
         self.otherwise: Reply | Callable[[Asked], Reply] = Say("ok")
         self.asked: list[Asked] = []
-        self.url = ""
+        self._place, self._turn = "", 0
         self._replies: deque[Reply] = deque()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -113,10 +114,16 @@ class FakeModels:
         self._replies.extend(replies)
 
     def reset(self) -> None:
-        """Forget what was told and asked."""
+        """Forget what was told and asked, and turn away what still comes from before."""
+        self._turn += 1
         self._replies.clear()
         self.asked.clear()
         self.otherwise = Say("ok")
+
+    @property
+    def url(self) -> str:
+        """The base URL, another one after each `reset`."""
+        return f"{self._place}/{self._turn}/v1"
 
     @property
     def keys(self) -> list[str]:
@@ -151,14 +158,18 @@ class FakeModels:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        self._place = f"http://127.0.0.1:{runner.addresses[0][1]}"
         self._ready.set()
         await self._ended.wait()
         await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         key = request.headers.get("authorization", "").removeprefix("Bearer ")
-        asked = Asked(request.path, key or request.headers.get("api-key", ""), await request.json())
+        _, turn, path = request.path.split("/", 2)
+        body = await request.json()
+        if turn != str(self._turn):
+            return web.Response(status=410)
+        asked = Asked(f"/{path}", key or request.headers.get("api-key", ""), body)
         self.asked.append(asked)
         reply = self._replies.popleft() if self._replies else self.otherwise
         if callable(reply):

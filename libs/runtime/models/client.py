@@ -144,7 +144,7 @@ class EndpointModel:
         """Where the answer is kept; None for one that another call may answer otherwise."""
         if request.temperature > 0 and terms.cache_key is None:
             return None
-        return key_of(self._endpoint.url, self.name, request, terms.cache_key)
+        return key_of(self.name, request, terms.cache_key)
 
     async def _kept(self, request: Request, terms: Terms) -> Answer | None:
         key = self._key(request, terms)

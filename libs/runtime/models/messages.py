@@ -55,13 +55,13 @@ def texts_of(request: Request) -> tuple[list[str], int]:
     return texts, pictures
 
 
-def key_of(place: str, model: str, request: Request, cache_key: str | None) -> str:
-    """sha256 of (endpoint, model, messages, parameters), 64 hex digits.
+def key_of(model: str, request: Request, cache_key: str | None) -> str:
+    """sha256 of (model, messages, parameters), 64 hex digits.
 
     A given `cache_key` stands for the messages.
     """
     asked = cache_key if cache_key is not None else list(request.messages)
-    parts = [place, model, asked, request.max_tokens, request.temperature, request.json]
+    parts = [model, asked, request.max_tokens, request.temperature, request.json]
     canonical = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
