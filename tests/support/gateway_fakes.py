@@ -478,6 +478,12 @@ class FakeJobs:
     async def history(self, job_id: str, after: int = 0) -> list[JobEventRecord]:
         return [line for line in self.lines.get(job_id, []) if line.sequence > after]
 
+    async def followed(
+        self, namespace: str, job_id: str, after: int
+    ) -> tuple[JobRecord, list[JobEventRecord]] | None:
+        job = await self.get(namespace, job_id)
+        return None if job is None else (job, await self.history(job_id, after))
+
     async def request_cancel(self, namespace: str, job_id: str) -> JobRecord | None:
         job = await self.get(namespace, job_id)
         if job is None:

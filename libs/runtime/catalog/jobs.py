@@ -168,6 +168,12 @@ class JobStore(Protocol):
         """Lines after `after`, in order."""
         ...
 
+    async def followed(
+        self, namespace: str, job_id: str, after: int
+    ) -> tuple[JobRecord, list[JobEventRecord]] | None:
+        """What `get` and `history` say, in one view; None where `get` says so."""
+        ...
+
     async def request_cancel(self, namespace: str, job_id: str) -> JobRecord | None:
         """Remember the wish; a waiting job becomes cancelled at once. None when unknown.
         Too late once its revision is published: then nothing changes, here as in `record`."""

@@ -33,11 +33,12 @@ async def event_stream(deps: Deps, job: JobRecord, after: int) -> AsyncIterator[
     spoken = time.monotonic()
     with deps.news.watch(job.job_id) as watch:
         while True:
-            current = await jobs.get(job.namespace, job.job_id)
-            if current is None:
+            followed = await jobs.followed(job.namespace, job.job_id, after)
+            if followed is None:
                 return
+            current, lines = followed
             if current != shown:
-                for line in await jobs.history(job.job_id, after):
+                for line in lines:
                     after = line.sequence
                     yield _line(line)
                 shown = current

@@ -152,6 +152,11 @@ class JobLedgerSuite:
         rest = await catalog.jobs.history(job.job_id, sequences[0])
         assert rest == lines[1:]
         assert lines[0].occurred_at == job.created_at + timedelta(seconds=1.5)
+        current = await catalog.jobs.get(job.namespace, job.job_id)
+        followed = await catalog.jobs.followed(job.namespace, job.job_id, sequences[0])
+        assert followed == (current, rest)
+        assert await catalog.jobs.followed("other", job.job_id, 0) is None
+        assert await catalog.jobs.followed(job.namespace, "job-none", 0) is None
 
     async def test_published_ends_a_job(self, catalog: Catalog) -> None:
         job = await running(catalog)

@@ -80,6 +80,13 @@ def _get(connection: Connection, namespace: str | None, job_id: str) -> JobRecor
     return None if row is None else job_record(row)
 
 
+def _followed(
+    connection: Connection, namespace: str, job_id: str, after: int
+) -> tuple[JobRecord, list[JobEventRecord]] | None:
+    found = _get(connection, namespace, job_id)
+    return None if found is None else (found, job_ledger.history(connection, job_id, after))
+
+
 def _select_jobs(
     connection: Connection, namespace: str, state: JobState | None, before: str | None, limit: int
 ) -> list[JobRecord]:
@@ -240,6 +247,12 @@ class SqlJobs:
     async def history(self, job_id: str, after: int = 0) -> list[JobEventRecord]:
         """See the port."""
         return await self._database.read(job_ledger.history, job_id, after)
+
+    async def followed(
+        self, namespace: str, job_id: str, after: int
+    ) -> tuple[JobRecord, list[JobEventRecord]] | None:
+        """See the port."""
+        return await self._database.read(_followed, namespace, job_id, after)
 
     async def request_cancel(self, namespace: str, job_id: str) -> JobRecord | None:
         """See the port."""
