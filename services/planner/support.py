@@ -7,6 +7,7 @@ in any one piece, gibberish is near to much of a corpus and none of its words is
 Measured on questions asked of their own and of other sets: no answerable one is refused.
 """
 
+import re
 from collections.abc import Sequence
 
 from libs.contracts.api.search import RetrievedChunk
@@ -16,6 +17,8 @@ from services.planner.analysis.words import content_words, meant
 
 READ = 1024
 """Characters of a query whose words are looked for."""
+
+_TAG = re.compile(r"<[^<>]{0,200}>")
 
 CERTAIN = 0.7
 """So near, a piece is taken to be about the query without a look at its words."""
@@ -73,8 +76,12 @@ def told_by(query: str) -> list[frozenset[str]]:
 
 
 def covered(words: Sequence[frozenset[str]], chunk: RetrievedChunk) -> float:
-    """The share of the words that a chunk holds in its text, heading path or file name."""
-    return share_of(words, " ".join((chunk.file_name, *chunk.path, chunk.content)))
+    """The share of the words that a chunk holds in its text, table, summary, heading path or
+    file name, or in the tables that stand in it."""
+    tables = [chunk.html, *(asset.html for asset in chunk.embeds)]
+    cells = (_TAG.sub(" ", html) for html in tables if html)
+    texts = (chunk.file_name, *chunk.path, chunk.content, chunk.summary, *cells)
+    return share_of(words, " ".join(texts))
 
 
 def share_of(words: Sequence[frozenset[str]], text: str) -> float:

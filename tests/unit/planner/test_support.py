@@ -70,6 +70,15 @@ def test_a_name_in_heading_or_file_counts_as_a_word_of_the_piece() -> None:
     assert not unsupported(query, [chunk("Three years.", 0.3, file_name="warranty-hp-350.md")])
 
 
+def test_the_cells_of_a_table_and_a_summary_are_words_of_the_piece() -> None:
+    query = "Tonnage Busan"
+    assert unsupported(query, [chunk("Table 3", 0.3)])
+    html = '<table><tr><td colspan="2">Busan</td><td>Tonnage</td></tr></table>'
+    assert not unsupported(query, [chunk("Table 3", 0.3, html=html)])
+    assert not unsupported(query, [chunk("Table 3", 0.3, summary="Tonnage of Busan")])
+    assert unsupported("colspan table", [chunk("other", 0.3, html=html)])
+
+
 class Bus:
     """Finds one piece, whatever is asked."""
 
