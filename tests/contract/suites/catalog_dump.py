@@ -56,6 +56,17 @@ class CatalogDumpSuite:
         assert await empty.corpus.versions() == await catalog.corpus.versions()
         assert (await ready(empty, "new")).revn > max(done.revn, waiting.revn)
 
+    async def test_a_dump_from_before_a_table_was_made_is_loaded(
+        self, catalog: Catalog, empty: Catalog, url: str, empty_url: str, tmp_path: Path
+    ) -> None:
+        await catalog.keys.add(key())
+        await catalog.audit.add(entry(1))
+        await dump_catalog(url, None, tmp_path, quiet)
+        (tmp_path / "audit.jsonl.zst").unlink()
+        counts = await load_catalog(empty_url, None, tmp_path, quiet)
+        assert (counts["api_key"], counts["audit"]) == (1, 0)
+        assert await empty.audit.select(None) == []
+
     async def test_no_chunk_is_in_it_and_what_was_staged_is_staged_again(
         self, catalog: Catalog, empty: Catalog, url: str, empty_url: str, tmp_path: Path
     ) -> None:
