@@ -16,7 +16,8 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
-from services.parser.formats.html import Walker, inline_text
+from services.parser.formats.html import Walker
+from services.parser.formats.html_text import inline_text
 from services.parser.formats.images import add_image
 from services.parser.formats.rows import Rows, one_line
 

@@ -4,8 +4,6 @@ Main content is kept (`<main>` or the one `<article>` where it holds most of the
 navigation is left out, running heads and feet are kept apart.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,32 +17,27 @@ from services.parser.formats.html_tables import (
     nested_tables,
     table_cells,
 )
+from services.parser.formats.html_text import (
+    BLOCKS,
+    MAX_DEPTH,
+    SKIPPED,
+    SPACE,
+    children,
+    inline_text,
+    is_knob,
+    tidy,
+)
 from services.parser.formats.images import keep_image
-from services.parser.formats.rows import Rows, clean, one_line, read_text
+from services.parser.formats.rows import Rows, one_line, read_text
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MAX_DEPTH = 150
 MAIN_SHARE = 0.4
 """The share of the page's text that `<main>` must hold to stand for all of it."""
 
-SKIPPED = frozenset(
-    {"script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas"}
-    | {"video", "audio", "map", "head", "button", "select", "datalist", "nav", "dialog"}
-    | {"-comment", "-doctype"}
-)
-BLOCKS = frozenset(
-    {"address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl"}
-    | {"dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5"}
-    | {"h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol", "p", "pre", "search"}
-    | {"section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
-)
 MENU_ROLES = frozenset({"navigation", "search", "menu", "menubar", "dialog"})
 HEADINGS = {f"h{n}": n for n in range(1, 7)}
-
-_SPACE = re.compile(r"[ \t\n\r\f]+")
-_AROUND_BREAK = re.compile(r" *\n *")
 
 
 def parse(given: ParseInput) -> ShardResult:
@@ -79,58 +72,6 @@ def add_fragment(rows: Rows, assets: AssetSink, content: str) -> None:
     body = LexborHTMLParser(content).body
     if body is not None:
         Walker(rows, assets).blocks(body)
-
-
-def children(node: "LexborNode") -> Iterator["LexborNode"]:
-    """The child nodes, text included, in order."""
-    child = node.child
-    while child is not None:
-        yield child
-        child = child.next
-
-
-def inline_text(node: "LexborNode") -> str:
-    """The text below `node` as a reader sees it; `<br>` and block borders are line breaks."""
-    pieces: list[str] = []
-    _collect(node, pieces, 0)
-    return tidy("".join(pieces))
-
-
-def tidy(text: str) -> str:
-    """White space around line breaks and doubled spaces taken out."""
-    return clean(_AROUND_BREAK.sub("\n", re.sub(r" {2,}", " ", text))).strip()
-
-
-def _collect(node: "LexborNode", pieces: list[str], depth: int) -> None:
-    for child in children(node):
-        tag = child.tag
-        if tag == "-text":
-            pieces.append(_SPACE.sub(" ", child.text_content or ""))
-        elif tag == "br":
-            pieces.append("\n")
-        elif tag in SKIPPED or hidden_by_attributes(child.attributes) or _is_knob(child):
-            continue
-        elif depth > MAX_DEPTH:
-            pieces.append(_SPACE.sub(" ", child.text(deep=True)))
-        elif tag in {"td", "th"}:
-            if pieces and not pieces[-1].endswith("\n"):
-                pieces.append(" | ")
-            _collect(child, pieces, depth + 1)
-        else:
-            border = "\n" if tag in BLOCKS else ""
-            if border and pieces and not pieces[-1].endswith("\n"):
-                pieces.append(border)
-            _collect(child, pieces, depth + 1)
-            if border and pieces and not pieces[-1].endswith("\n"):
-                pieces.append(border)
-
-
-def _is_knob(node: "LexborNode") -> bool:
-    """Whether an element is a control of the page: a button, or the label that stands for one."""
-    attributes = node.attributes
-    if (attributes.get("role") or "") == "button":
-        return True
-    return node.tag == "label" and (attributes.get("aria-hidden") or "") == "true"
 
 
 def _main(body: "LexborNode") -> "LexborNode":
@@ -185,17 +126,17 @@ class Walker:
     def _node(self, node: "LexborNode") -> None:
         tag = node.tag or ""
         if tag == "-text":
-            self.pieces.append(_SPACE.sub(" ", node.text_content or ""))
+            self.pieces.append(SPACE.sub(" ", node.text_content or ""))
         elif tag == "br":
             self.pieces.append("\n")
         elif tag == "img":
             source = node.attributes.get("src") or ""
             self.images.append((source, node.attributes.get("alt") or ""))
-        elif tag in SKIPPED or (node.attributes.get("role") or "") in MENU_ROLES or _is_knob(node):
+        elif tag in SKIPPED or (node.attributes.get("role") or "") in MENU_ROLES or is_knob(node):
             if tag not in SKIPPED or tag == "nav":
                 self.rows.note("navigation_left_out", "navigation blocks were left out")
         elif self.depth > MAX_DEPTH:
-            self.pieces.append(_SPACE.sub(" ", node.text(deep=True)))
+            self.pieces.append(SPACE.sub(" ", node.text(deep=True)))
         elif not self.hidden and hidden_by_attributes(node.attributes):
             self._hidden(node)
         else:
@@ -241,7 +182,7 @@ class Walker:
         elif tag in {"header", "footer"} and node.parent is not None and node.parent.tag == "body":
             self._as("page_header" if tag == "header" else "page_footer", node)
         elif tag == "math":
-            self.pieces.append(node.attributes.get("alttext") or _SPACE.sub(" ", node.text()))
+            self.pieces.append(node.attributes.get("alttext") or SPACE.sub(" ", node.text()))
         else:
             if tag in BLOCKS:
                 self.flush()

@@ -74,7 +74,7 @@ def table_cells(table: "LexborNode") -> list[TableCell]:
 
     Header cells are `<th>` and all cells in `<thead>`.
     """
-    from services.parser.formats.html import inline_text
+    from services.parser.formats.html_text import inline_text
 
     rows = [(group, cells) for group, cells in _rows(table)]
     sizes: dict[int, int] = {}
@@ -116,7 +116,7 @@ def _span(cell: "LexborNode", name: str, left: int) -> int:
 
 def _rows(table: "LexborNode") -> Iterator[tuple[int, list["LexborNode"]]]:
     """The rows of this table alone, each with its row group, head first and foot last."""
-    from services.parser.formats.html import children
+    from services.parser.formats.html_text import children
 
     groups = [c for c in children(table) if c.tag in {"thead", "tbody", "tfoot", "tr"}]
     order = {"thead": 0, "tbody": 1, "tr": 1, "tfoot": 2}
