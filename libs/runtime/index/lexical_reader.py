@@ -164,7 +164,8 @@ def _chunk_ids(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) 
 
 
 def _search_terms(view: _View, query: LexicalQuery, scope: Scope, limit: int) -> list[Hit]:
-    """Candidates are verified, best first, until no later one can enter the first `limit`.
+    """Candidates are verified, best first, until no later one can enter the first `limit`; those
+    whose score says that they hold only terms that are grams are so without being read.
 
     Text whose grams are everywhere but which itself is nowhere makes every document a
     candidate: after `MAX_READ` beyond the limit, what was found so far is the answer.
@@ -174,22 +175,30 @@ def _search_terms(view: _View, query: LexicalQuery, scope: Scope, limit: int) ->
         return []
     matching = queries.candidates(view.schema, terms)
     weights = [(term.text, term.weight) for term in terms]
-    best: list[tuple[float, int, tantivy.Document]] = []
+    certain = queries.certain_sums(terms)
+    best: list[tuple[float, int, tantivy.DocAddress]] = []
     ranked = _ranked(view, matching, scope, limit, constant=len(terms) == 1)
     for candidate in itertools.islice(ranked, limit + MAX_READ):
         if len(best) >= limit and best[limit - 1][:2] <= candidate[:2]:
             break
-        stored = view.searcher.doc(candidate.address)
-        text, score = stored_text(stored), 0
-        for wanted, weight in weights:
-            if wanted in text:
-                score += weight
+        score = terms[0].weight if len(terms) == 1 else int(-candidate.minus_score)
+        if score not in certain:
+            text, score = stored_text(view.searcher.doc(candidate.address)), 0
+            for wanted, weight in weights:
+                if wanted in text:
+                    score += weight
         if score:
-            insort(best, (-score, candidate.place, stored))
+            insort(best, (-score, candidate.place, candidate.address), key=_by_place)
+    del best[limit:]
+    ids = _chunk_ids(view.searcher, [address for _, _, address in best])
     return [
-        Hit(*to_place(place), stored_chunk_id(stored), -minus / 16)
-        for minus, place, stored in best[:limit]
+        Hit(*to_place(place), chunk_id, -minus / 16)
+        for (minus, place, _), chunk_id in zip(best, ids, strict=True)
     ]
+
+
+def _by_place(found: tuple[float, int, tantivy.DocAddress]) -> tuple[float, int]:
+    return found[:2]
 
 
 def _ranked(

@@ -19,6 +19,10 @@ from libs.runtime.index.tokenizer import MAX_TERMS, fold
 MAX_POSTINGS = 50_000
 MAX_GRAMS = 5
 _LOOKED_AT = 64
+_GRAM = 3
+"""Characters of the longest grams."""
+_SUMMED = 8
+"""Most terms whose sums are looked through: there are 2^n."""
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 
 
@@ -69,6 +73,24 @@ def substrings(searcher: tantivy.Searcher, query: LexicalQuery) -> list[Term]:
             break
         kept.append(term)
     return kept
+
+
+def certain_sums(terms: list[Term]) -> frozenset[int]:
+    """The scores of `candidates` that say which terms a document holds, without a look at it.
+
+    A term that is itself a gram is in every document that has the gram; where no longer term
+    can have part in a sum, all of it is so.
+    """
+    if len(terms) > _SUMMED:
+        return frozenset()
+    short, long = {0}, set[int]()
+    for term in terms:
+        if len(term.text.decode()) <= _GRAM:
+            long |= {so_far + term.weight for so_far in long}
+            short |= {so_far + term.weight for so_far in short}
+        else:
+            long |= {so_far + term.weight for so_far in long | short}
+    return frozenset(short - long - {0})
 
 
 def candidates(schema: tantivy.Schema, terms: list[Term]) -> tantivy.Query:
@@ -127,7 +149,7 @@ def addresses(searcher: tantivy.Searcher, query: tantivy.Query) -> list[tantivy.
 
 def _grams(text: str) -> list[str]:
     """Distinct trigrams of `text`, or its bigram; of a very long one an even sample."""
-    size = min(len(text), 3)
+    size = min(len(text), _GRAM)
     if size < 2:
         return []
     starts = range(0, len(text) - size + 1, max(1, len(text) // _LOOKED_AT))
