@@ -9,6 +9,7 @@ Measured on questions asked of their own and of other sets: no answerable one is
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from libs.contracts.api.search import RetrievedChunk
 from libs.runtime.index.tokenizer import tokenize
@@ -25,7 +26,7 @@ CERTAIN = 0.7
 NEAR, TOLD = 0.55, 1 / 3
 """A piece that is nearer, or that holds so many of the words, speaks for itself."""
 NEAR_WITHOUT_WORDS = 0.65
-"""What a piece that holds none of the words has to be, in the query's own script."""
+"""What a piece that holds no part of a word has to be, in the query's own script."""
 NEAR_ACROSS, NEAR_ACROSS_TOLD = 0.4, 0.3
 """What a piece in another script has to be, whose words cannot be compared and whose cosines lie
 lower; the second where a name or a code is in both. Not for a query none of whose words stands
@@ -41,14 +42,16 @@ def unsupported(query: str, chunks: Sequence[RetrievedChunk]) -> str:
     words = told_by(query)
     measured = any(c.similarity is not None for c in chunks)
     if not words:
-        signs = measured and not meant(query)
-        return "the query holds no word" if signs and _far(similar) else ""
-    shares = [covered(words, chunk) for _, chunk in similar]
-    best = max(shares)
+        wordless = measured and not meant(query)
+        return "the query holds no word" if wordless and _far(similar) else ""
+    texts = [frozenset(tokenize(_text(chunk))) for _, chunk in similar]
+    tokens = frozenset[str]().union(*words)
+    best = max(_share(words, text) for text in texts)
     strange = best == 0 and not all(_across(query, chunk.content) for _, chunk in similar)
-    for (near, chunk), share in zip(similar, shares, strict=True):
+    for (near, chunk), text in zip(similar, texts, strict=True):
+        signs = _Signs(near, _share(words, text), bool(tokens & text))
         across = _across(query, chunk.content) and not strange
-        if _holds(near, share, across=across, measured=measured):
+        if signs.hold(across=across) if measured else signs.touched:
             return ""
     held = f"{round(best * len(words))} of its {len(words)} words that tell"
     far = " and none is nearer to it than unrelated texts are" if measured else ""
@@ -59,14 +62,21 @@ def _far(similar: Sequence[tuple[float, RetrievedChunk]]) -> bool:
     return max(near for near, _ in similar) < NEAR_WITHOUT_WORDS
 
 
-def _holds(near: float, share: float, *, across: bool, measured: bool) -> bool:
-    if not measured:
-        return share > 0
-    if share >= TOLD:
-        return True
-    if across:
-        return near >= (NEAR_ACROSS_TOLD if share > 0 else NEAR_ACROSS)
-    return near >= (NEAR if share > 0 else NEAR_WITHOUT_WORDS)
+class _Signs(NamedTuple):
+    """Of one piece: how near it is, the share of the words that it holds, and whether it holds
+    so much as a part of one."""
+
+    near: float
+    share: float
+    touched: bool
+
+    def hold(self, *, across: bool) -> bool:
+        """Whether the piece may be about the query."""
+        if self.share >= TOLD:
+            return True
+        if across:
+            return self.near >= (NEAR_ACROSS_TOLD if self.share > 0 else NEAR_ACROSS)
+        return self.near >= (NEAR if self.touched else NEAR_WITHOUT_WORDS)
 
 
 def told_by(query: str) -> list[frozenset[str]]:
@@ -78,17 +88,23 @@ def told_by(query: str) -> list[frozenset[str]]:
 def covered(words: Sequence[frozenset[str]], chunk: RetrievedChunk) -> float:
     """The share of the words that a chunk holds in its text, table, summary, heading path or
     file name, or in the tables that stand in it."""
-    tables = [chunk.html, *(asset.html for asset in chunk.embeds)]
-    cells = (_TAG.sub(" ", html) for html in tables if html)
-    texts = (chunk.file_name, *chunk.path, chunk.content, chunk.summary, *cells)
-    return share_of(words, " ".join(texts))
+    return share_of(words, _text(chunk))
 
 
 def share_of(words: Sequence[frozenset[str]], text: str) -> float:
     """The share of the words that a text holds. More than half of a word's tokens are enough,
     since Korean compounds are written with spaces and without."""
-    held = set(tokenize(text))
+    return _share(words, frozenset(tokenize(text)))
+
+
+def _share(words: Sequence[frozenset[str]], held: frozenset[str]) -> float:
     return sum(2 * len(word & held) > len(word) for word in words) / len(words) if words else 0.0
+
+
+def _text(chunk: RetrievedChunk) -> str:
+    tables = [chunk.html, *(asset.html for asset in chunk.embeds)]
+    cells = (_TAG.sub(" ", html) for html in tables if html)
+    return " ".join((chunk.file_name, *chunk.path, chunk.content, chunk.summary, *cells))
 
 
 def may_serve(content: str, similarity: float | None, query: str) -> bool:
