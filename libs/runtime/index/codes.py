@@ -144,7 +144,7 @@ class Codes:
             here = rows[start : start + _AT_ONCE]
             words = np.ascontiguousarray(self._fine[here].T)
             low, high = words[: len(words) // 2], words[len(words) // 2 :]
-            differing = np.zeros(len(here), np.uint16)
+            differing = np.zeros(len(here), np.uint32)
             for plane in query.planes[::-1]:
                 differing <<= 1
                 differing += 2 * _differing(high, plane) + _differing(low, plane)

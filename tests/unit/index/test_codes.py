@@ -65,3 +65,10 @@ def test_equal_vectors_are_all_shortlisted_or_none() -> None:
 def test_vectors_that_are_all_the_same_are_all_near(same: np.ndarray) -> None:
     near = coded(np.tile(same, (500, 1))).shortlist(same, np.arange(500), 5)
     assert len(near) == 500
+
+
+def test_long_vectors_are_counted_without_overflow() -> None:
+    vectors = np.random.default_rng(2).standard_normal((300, 6000)).astype(np.float32)
+    near = coded(vectors).shortlist(-10 * vectors[7] - 9 * vectors[0], np.arange(300), 5)
+    assert not {0, 7} & set(near.tolist())
+    assert 7 in coded(vectors).shortlist(vectors[7], np.arange(300), 1)
