@@ -39,4 +39,4 @@ def in_pdfium(document: Any, number: int, texts: Sequence[str]) -> tuple[dict[st
     except (pypdfium2.PdfiumError, IndexError):
         return {}, []
     known = spellings(text) if any("-" in t for t in texts) else {}
-    return known, [words_unseen(page, text, "".join(texts))]
+    return known, [words_unseen(page, text, texts)]

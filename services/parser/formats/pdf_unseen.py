@@ -7,6 +7,7 @@ what is set in a size of exactly nothing it leaves out too, so the file's stream
 import mmap
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +74,19 @@ def words_off_page(document: Any, number: int) -> str:
         page.close()
 
 
-def words_unseen(textpage: Any, text: str, shown: str) -> str:
+def words_unseen(textpage: Any, text: str, shown: Sequence[str]) -> str:
     """The words of `text`, PDFium's of the page, that are drawn in no ink or in no size.
 
     Only lines are looked at with a word that `shown`, what liteparse gives, does not hold.
     """
+    missing = {*text.translate(_FOLDED).split()}.difference(*map(str.split, shown))
+    if not missing:
+        return ""
+    seen = _flat("".join(shown))
+    if all(word in seen for word in missing):
+        return ""
     if len(text) > MAX_SIGNS or textpage.count_chars() != len(text):
         return ""
-    seen = _flat(shown)
     words: list[str] = []
     for line in _LINE.finditer(text):
         places = [(line.start() + m.start(), m[0]) for m in _WORD.finditer(line[0])]
