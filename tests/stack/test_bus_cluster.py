@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import ssl
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -77,11 +76,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 async def connect(cluster: Cluster) -> nats.aio.client.Client:
-    return await nats.connect(
-        **login_of(cluster.url).options(),
-        tls=ssl.create_default_context(cafile=cluster.certificate),
-        connect_timeout=10,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(cluster.certificate))
+        options = login_of(cluster.url).options()
+    return await nats.connect(**options, connect_timeout=10)
 
 
 async def has_quorum(cluster: Cluster) -> bool:
