@@ -13,7 +13,14 @@ import yaml
 
 from deploy.local.commands import bootstrap
 from deploy.local.doctor import STORE_PORTS
-from deploy.local.generated.cluster import BOOTSTRAP, PIPELINE, STORES, at_once, talkers
+from deploy.local.generated.cluster import (
+    BOOTSTRAP,
+    DISPENSABLE,
+    PIPELINE,
+    STORES,
+    at_once,
+    talkers,
+)
 from deploy.local.generated.environment import settings_of, variables_of
 from deploy.local.generated.licences import pins
 from deploy.local.generated.permissions import permissions
@@ -156,7 +163,8 @@ def test_a_service_is_ready_when_its_own_stores_answer(stage: Stage) -> None:
         for node in ast.walk(ast.parse((ROOT / "services" / stage / "app.py").read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require"
     ]
-    assert required == [tuple(STORES[stage])]
+    needed = tuple(s for s in STORES[stage] if s not in DISPENSABLE.get(stage, ()))
+    assert required == [needed]
 
 
 @each_stage
