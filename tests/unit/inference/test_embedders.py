@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from libs.runtime.inference import use
+from libs.runtime.inference.e5_cache import MODEL
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.factory import open_embedder
 from libs.runtime.inference.remote import EndpointEmbedder
@@ -20,10 +21,11 @@ from libs.runtime.inference.use import UseEmbedder
 from libs.runtime.models.failure import ModelFailed, Reason
 from libs.runtime.models.settings import Endpoint
 from libs.runtime.settings import Settings
+from services.retriever.similarity import PLAIN, calibration_of
 from tests.support.models import DIMENSION, FakeModels, Status, vector
 
 GOLDEN = (0.04692318, 0.05336722, 0.03161874, 0.0421891, -0.06381613, 0.0581147)
-ODD = ["", " ", "a" * 5000, "😀" * 50, "\x00x", "안녕하세요 세계"]
+ODD = ["", " ", "😀", "\x00x", "안녕하세요 세계"]
 
 
 def settings(**given: Any) -> Settings:
@@ -177,3 +179,8 @@ async def test_without_the_library_it_says_what_to_install(
     with pytest.raises(ModelUnavailable, match=r"groundwire\[models\]"):
         await embedder.embed_query("x")
     await embedder.close()
+
+
+def test_packaged_embedders_have_a_scale_of_similarity() -> None:
+    for model in (MODEL, UseEmbedder.model):
+        assert calibration_of(model) is not PLAIN
