@@ -23,6 +23,8 @@ from services.retriever.scope import Corpus, is_allowed
 from services.retriever.tree import Reached, Tree, Worth
 
 TREES = 64
+GRAPH_SECONDS = 1.0
+"""What related documents may take: the sections that were found do not wait for a graph longer."""
 OPENED_CHUNKS = 8
 """Chunks of one section that are read."""
 RELATED_CHUNKS = 3
@@ -69,8 +71,9 @@ class Navigator:
                 ground = _Ground(query, corpus, basis, scores, frozenset(query.words))
                 answer.sections.extend(await self._beside(ground))
                 try:
-                    answer.sections.extend(await self._related(ground))
-                except WorldFault:
+                    async with asyncio.timeout(GRAPH_SECONDS):
+                        answer.sections.extend(await self._related(ground))
+                except (WorldFault, TimeoutError):
                     answer.unfinished.append("graph")
                 return answer
         except TimeoutError:

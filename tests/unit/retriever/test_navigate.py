@@ -103,7 +103,7 @@ CHUNKS = {
 class Stores:
     """Two documents: one with the tree above, and one that the graph joins to it."""
 
-    def __init__(self, *, away: bool = False) -> None:
+    def __init__(self, *, away: Exception | None = None) -> None:
         self.away = away
 
     async def corpus_version(self, namespace: str) -> int:
@@ -131,7 +131,7 @@ class Stores:
 
     async def neighbours(self, namespace: str, revn: int, limit: int) -> list[Neighbour]:
         if self.away:
-            raise WorldFault(Code.STORE_AWAY, "gone")
+            raise self.away
         return [Neighbour(2, "d2", 0.9, ("pump", "seal", "oil"))] if revn == 1 else []
 
 
@@ -186,7 +186,8 @@ async def test_without_open_words_or_bounds_nothing_is_entered() -> None:
     assert (await navigate(Stores(), sections=0, related=0)).sections == []
 
 
-async def test_a_graph_that_is_away_leaves_the_sections() -> None:
-    answer = await navigate(Stores(away=True))
+@pytest.mark.parametrize("fault", [WorldFault(Code.STORE_AWAY, "gone"), TimeoutError()])
+async def test_a_graph_that_is_away_leaves_the_sections(fault: Exception) -> None:
+    answer = await navigate(Stores(away=fault))
     assert answer.unfinished == ["graph"]
     assert {s.via for s in answer.sections} == {"section"}
