@@ -45,8 +45,10 @@ def picture(name: str) -> str:
     return paragraph(f'<hp:pic><hc:img binaryItemIDRef="{name}"/></hp:pic>')
 
 
-def write_hwpx(*blocks: str, pictures: dict[str, bytes] | None = None) -> bytes:
-    """The blocks as one HWPX file; `pictures` are PNG bytes by name."""
+def write_hwpx(
+    *blocks: str, pictures: dict[str, bytes] | None = None, head: str = "<hh:head {spaces}/>"
+) -> bytes:
+    """The blocks as one HWPX file; `pictures` are PNG bytes by name, `head` its properties."""
     out = io.BytesIO()
     items = "".join(
         f'<opf:item id="{name}" href="BinData/{name}.png" media-type="image/png" isEmbeded="1"/>'
@@ -73,7 +75,7 @@ def write_hwpx(*blocks: str, pictures: dict[str, bytes] | None = None) -> bytes:
             f"{items}</opf:manifest><opf:spine>"
             '<opf:itemref idref="section0"/></opf:spine></opf:package>',
         )
-        archive.writestr("Contents/header.xml", f"<hh:head {_SPACES}/>")
+        archive.writestr("Contents/header.xml", head.format(spaces=_SPACES))
         archive.writestr("Contents/section0.xml", f"<hs:sec {_SPACES}>{''.join(blocks)}</hs:sec>")
         for name, data in (pictures or {}).items():
             archive.writestr(f"BinData/{name}.png", data)

@@ -38,6 +38,7 @@ def parse(given: ParseInput) -> ShardResult:
     document, images = _read(given)
     rows = Rows()
     walker = _Walker(rows, given.assets, images, _usual_size(document))
+    walker.outlined = _has_outline(document)
     for section in document.get("sections", ()):
         walker.edge("page_header", section.get("header"))
         for block in section.get("content", ()):
@@ -103,6 +104,24 @@ def _text_and_style(inline: Any) -> tuple[str, dict[str, Any]]:
     return (text if isinstance(text, str) else ""), (style if isinstance(style, dict) else {})
 
 
+def _outline_level(style: dict[str, Any]) -> int:
+    """The level of a paragraph of the outline (`개요 1` is 1), 0 of any other."""
+    head = style.get("head") or {}
+    return int(head.get("level") or 0) + 1 if head.get("kind") == "Outline" else 0
+
+
+def _has_outline(document: dict[str, Any]) -> bool:
+    """Whether outline paragraphs are the document's headings: where most of its text is set in
+    them, they are its body."""
+    sizes = [0, 0]
+    for section in document.get("sections", ()):
+        for block in section.get("content", ()):
+            paragraph = block.get("Paragraph") or {}
+            letters = sum(len(_text_and_style(i)[0]) for i in paragraph.get("content", ()))
+            sizes[_outline_level(paragraph.get("style") or {}) > 0] += letters
+    return 0 < sizes[1] < sizes[0]
+
+
 class _Walker:
     """Blocks to rows; `usual` is the body's font size."""
 
@@ -114,6 +133,7 @@ class _Walker:
         self.images = images
         self.usual = usual
         self.levels = NumberLevels()
+        self.outlined = False
 
     def edge(self, kind: RowKind, blocks: Any) -> None:
         """A running head or foot."""
@@ -186,7 +206,11 @@ class _Walker:
         bold = 2 * sum(len(p) for p, s in pieces if s.get("bold")) > letters
         longest = max(pieces, key=lambda p: len(p[0]), default=("", {}))[1]
         size = float(longest.get("font_size") or self.usual)
-        level = int((paragraph.get("style") or {}).get("heading_level") or 0)
+        style = paragraph.get("style") or {}
+        level = int(style.get("heading_level") or 0)
+        if outline := _outline_level(style):
+            # unhwp counts these levels from 0, and so leaves out the highest
+            level = outline if self.outlined else 0
         if text:
             self._text(text, level, size, bold)
         self._assets_of(paragraph)

@@ -98,3 +98,27 @@ def test_frames_around_frames_lose_nothing():
     parsed = parse_bytes(write_hwpx(outer), "hwpx")
     assert parsed.texts("paragraph") == ["틀의 글", "틀 속의 글"]
     assert [c.text for c in parsed.only("table").cells] == ["품명", "수량", "관", "3"]
+
+
+HEAD = """<hh:head {spaces}><hh:refList><hh:paraProperties itemCnt="2">
+<hh:paraPr id="0"><hh:heading type="NONE" idRef="0" level="0"/></hh:paraPr>
+<hh:paraPr id="1"><hh:heading type="OUTLINE" idRef="0" level="0"/></hh:paraPr>
+<hh:paraPr id="2"><hh:heading type="OUTLINE" idRef="0" level="1"/></hh:paraPr>
+</hh:paraProperties></hh:refList></hh:head>"""
+
+
+def _outlined(*paragraphs: tuple[str, int]) -> bytes:
+    blocks = (text(t).replace('paraPrIDRef="0"', f'paraPrIDRef="{n}"') for t, n in paragraphs)
+    return write_hwpx(*blocks, head=HEAD)
+
+
+def test_paragraphs_of_the_outline_are_headings():
+    body = ("본문은 길게 이어지며 제목보다 훨씬 많은 글자를 가진다.", 0)
+    parsed = parse_bytes(_outlined(("추진 배경", 1), body, ("현황", 2), body), "hwpx")
+    assert parsed.outline() == [(1, "추진 배경"), (2, "현황")]
+    assert {r.evidence for r in parsed.rows if r.kind == "heading"} == {"style"}
+
+
+def test_a_document_set_in_outline_paragraphs_has_no_headings_by_them():
+    parsed = parse_bytes(_outlined(("모든 문단이 개요이다", 1), ("이것도", 2), ("글", 0)), "hwpx")
+    assert parsed.outline() == []
