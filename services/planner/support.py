@@ -44,15 +44,19 @@ def unsupported(query: str, chunks: Sequence[RetrievedChunk]) -> str:
     if not words:
         wordless = measured and not meant(query)
         return "the query holds no word" if wordless and _far(similar) else ""
-    texts = [frozenset(tokenize(_text(chunk))) for _, chunk in similar]
     tokens = frozenset[str]().union(*words)
-    best = max(_share(words, text) for text in texts)
-    strange = best == 0 and not all(_across(query, chunk.content) for _, chunk in similar)
-    for (near, chunk), text in zip(similar, texts, strict=True):
+    best, others = 0.0, []
+    for near, chunk in similar:  # the best pieces come first, and the first that holds ends it
+        text = frozenset(tokenize(_text(chunk)))
         signs = _Signs(near, _share(words, text), bool(tokens & text))
-        across = _across(query, chunk.content) and not strange
-        if signs.hold(across=across) if measured else signs.touched:
+        best = max(best, signs.share)
+        if signs.hold(across=False) if measured else signs.touched:
             return ""
+        if _across(query, chunk.content):
+            others.append(signs)
+    strange = best == 0 and len(others) < len(similar)
+    if measured and not strange and any(signs.hold(across=True) for signs in others):
+        return ""
     held = f"{round(best * len(words))} of its {len(words)} words that tell"
     far = " and none is nearer to it than unrelated texts are" if measured else ""
     return f"nothing that was found is about the query: no piece holds more than {held}{far}"
