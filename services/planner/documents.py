@@ -4,16 +4,18 @@ import re
 from dataclasses import dataclass, field
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
+from libs.contracts.faults import WorldFault
 from libs.contracts.query.documents import MAX_NAMES, DocumentsAnswer, DocumentsQuery
 from libs.contracts.subjects import QUERY_DOCUMENTS
 from libs.runtime.bus import Bus
 from services.planner.analysis.references import codes, phrases
-from services.planner.asking import ask_in_time
 from services.planner.conversation.mentions import mentions
 from services.planner.support import share_of, told_by
 
-SECONDS = 0.5
-"""What looking names up may take; it reads metadata alone."""
+SECONDS = 0.25
+LEAST_MILLISECONDS = 1000
+"""What looking names up may take, which reads metadata alone; and the least time that a query
+has for it to be done."""
 
 HALF = 0.5
 """The share of a question's words that one piece of a named document has to hold: a document
@@ -41,11 +43,13 @@ def names_in(query: str) -> list[str]:
 
 
 async def named_documents(bus: Bus, query: PlanQuery) -> NamedDocuments:
-    """What the names in a question stand for; nothing where it has none, or where the request
-    chose its documents itself."""
+    """What the names in a question stand for; nothing where it has none, where the request
+    chose its documents itself or has no time, and where nobody answers: the search itself then
+    says what is wrong."""
     request = query.request
     names = names_in(request.query)
-    if not names or request.filters.document_ids:
+    short = request.budget.milliseconds < LEAST_MILLISECONDS
+    if not names or request.filters.document_ids or short:
         return NamedDocuments()
     years = set(_YEAR.findall(request.query))
     body = DocumentsQuery(
@@ -54,9 +58,9 @@ async def named_documents(bus: Bus, query: PlanQuery) -> NamedDocuments:
         year=int(years.pop()) if len(years) == 1 else None,
         filters=request.filters,
     )
-    seconds = min(SECONDS, request.budget.milliseconds / 4000)
-    found = await ask_in_time(bus, QUERY_DOCUMENTS, body, DocumentsAnswer, seconds)
-    if found is None:
+    try:
+        found = await bus.request(QUERY_DOCUMENTS, body, DocumentsAnswer, timeout=SECONDS)
+    except WorldFault:
         return NamedDocuments()
     return NamedDocuments(found.document_ids, found.ambiguous, found.candidates)
 

@@ -122,6 +122,7 @@ async def test_without_names_or_with_chosen_documents_nothing_is_resolved() -> N
     for query, fields in (
         ("how much grease is needed", {}),
         (WARRANTY, {"filters": {"document_ids": ["minutes"]}}),
+        (WARRANTY, {"budget": {"milliseconds": 500}}),
     ):
         bus = Bus(["manual"])
         _, planner = await run(bus, query, **fields)
@@ -138,8 +139,9 @@ def test_joined_names_are_each_looked_up() -> None:
     assert names_in("how much grease is needed") == []
 
 
-async def test_names_that_cannot_be_looked_up_in_time_narrow_nothing() -> None:
-    bus = Bus(WorldFault(Code.TIMEOUT, "late"))
+@pytest.mark.parametrize("code", [Code.TIMEOUT, Code.BUS_AWAY])
+async def test_names_that_nobody_looks_up_narrow_nothing(code: Code) -> None:
+    bus = Bus(WorldFault(code, "late"))
     response, _ = await run(bus, WARRANTY)
     assert response.status == "ok"
     assert [body.filters.document_ids for body in bus.asked] == [[]]
