@@ -76,7 +76,8 @@ class Retriever:
         self._corpora = {}
 
     async def warm_up(self) -> None:
-        """Load the model and the vectors, so that the first query does not wait for them."""
+        """Load stemmer, model and vectors, so that the first query does not wait for them."""
+        await asyncio.to_thread(self.analyse, "words")
         if self.embedder is None:
             return
         try:

@@ -14,6 +14,7 @@ from libs.contracts.trace import Attempt, Planner, Trace
 from libs.contracts.trace.v1 import StageLatencies
 from libs.runtime.bus import Bus
 from libs.runtime.catalog.runs import RunRecord, RunStore
+from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.telemetry import trace_id
@@ -46,8 +47,9 @@ class AgenticMode:
     count: Count
 
     async def warm_up(self) -> None:
-        """Load what counts tokens, so that the first query does not wait for it."""
+        """Load what counts tokens and what stems words: the first query does not wait for them."""
         await asyncio.to_thread(self._count, [""])
+        await asyncio.to_thread(tokenize, "words")
 
     async def answer(
         self, query: PlanQuery, understood: Understood, version: int, started: float
