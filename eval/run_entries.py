@@ -41,7 +41,8 @@ def main(arguments: list[str]) -> int:
     }
     files = measure.Files(given.entries, given.samples)
     with stack(None, {}) as running:
-        run = measure.measure(running, files, questions, sets.buckets(counts), settings)
+        thirds = sets.buckets(counts) if any(counts.values()) else {}
+        run = measure.measure(running, files, questions, thirds, settings)
         cases = asyncio.run(run)
     absent = [name for name, weights in models.items() if weights is None]
     found = report.report_of(len(rows), cases, absent, tokenizers.ablation(rows, questions))
