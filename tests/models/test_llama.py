@@ -18,7 +18,7 @@ from libs.runtime.models.failure import ModelFailed, Reason
 from libs.runtime.models.settings import Endpoint
 from libs.runtime.models.tokens import TokenEstimate
 from libs.runtime.models.use import ModelUse
-from services.planner.analysis.model import Analyzer
+from services.planner.analysis import model as analysing
 from services.planner.local import analyzer
 from tests.models.environments import LLAMA, python_with
 
@@ -82,12 +82,13 @@ async def test_json_is_valid_or_a_failure(model: EndpointModel) -> None:
 
 
 async def test_a_query_is_analysed_whatever_the_model_says(
-    url: str, token_estimate: TokenEstimate
+    url: str, token_estimate: TokenEstimate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(analysing, "MAX_TOKENS", 48)
     endpoint = Endpoint(url=url, name="gemma-3-270m-q4_k_m")
     asked = EndpointModel(ModelUse.ANALYZE, endpoint, token_estimate)
     query = "삼성전자 2023년 사업보고서의 매출"
-    done = await Analyzer(analyzer(), asked, seconds=SECONDS).analyse(query, SECONDS)
+    done = await analysing.Analyzer(analyzer(), asked, seconds=SECONDS).analyse(query, SECONDS)
     await asked.close()
     assert done.analysis is not None
     assert done.analysis.hard_filters.year in (None, 2023)
