@@ -21,8 +21,8 @@ UNDRAWN = frozenset({3, 7})
 """Rendering modes that leave no ink (ISO 32000-1, table 106)."""
 MAX_STREAM = 4 << 20
 _FOLDED = str.maketrans(
-    {**dict.fromkeys("–—―‒−‐", "-"), **dict.fromkeys("‘’", "'"), **dict.fromkeys("“”", '"'),
-     "\ufffe": None, "\ufffd": None, "\u00ad": None}
+    {**dict.fromkeys("–—―‒−‐\ufffe", "-"), **dict.fromkeys("‘’", "'"), **dict.fromkeys("“”", '"'),
+     "\ufffd": None, "\u00ad": None}
 )  # fmt: skip
 """How liteparse spells what PDFium gives as it is."""
 _WORD = re.compile(r"\S+")
