@@ -8,7 +8,8 @@ from libs.contracts.entries import RECORD_FORMAT, CollectionView, records_docume
 from services.gateway.http.collections import Named
 from services.gateway.http.errors import not_found
 from services.gateway.http.guard import GuardedRoute, needs
-from services.gateway.http.params import DepsDep, Namespaced, reply
+from services.gateway.http.paging import page_of
+from services.gateway.http.params import MAX_PAGE, Cursor, DepsDep, Limit, Namespaced, reply
 from services.gateway.overview import overview
 
 router = APIRouter(
@@ -17,15 +18,18 @@ router = APIRouter(
 
 
 @router.get("", response_model=Page[str], openapi_extra=needs("reader"))
-async def list_collections(ns: Namespaced, deps: DepsDep) -> Response:
-    """The collections that have published entries."""
+async def list_collections(
+    ns: Namespaced, deps: DepsDep, cursor: Cursor = None, limit: Limit = MAX_PAGE
+) -> Response:
+    """The collections that have published entries, by name."""
     active = await deps.stores.catalog.documents.active_set(ns)
     names = [
         r.collection
         for r in active.revisions
         if r.format == RECORD_FORMAT and r.document_id == records_document("entries", r.collection)
     ]
-    return reply(Page[str](items=sorted(names)))
+    page, more = page_of(sorted(names), str, cursor, limit)
+    return reply(Page[str](items=page, next_cursor=more))
 
 
 @router.get("/{collection}/overview", response_model=CollectionView, openapi_extra=needs("reader"))
