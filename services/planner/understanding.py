@@ -55,10 +55,14 @@ class Understanding:
         seconds = MODEL_SHARE * limit.milliseconds / 1000 - (began - started)
         budget = Budget(tokens=round(MODEL_SHARE * limit.tokens))
         text = query.request.query
-        planning = self._planned(query, seconds, budget)
         if self.analyzer is None:
-            return Understood(plan=await planning, tokens=budget.tokens_spent)
-        done, steps = await asyncio.gather(self.analyzer.analyse(text, seconds, budget), planning)
+            plan_alone = await self._planned(query, seconds, budget)
+            return Understood(plan=plan_alone, tokens=budget.tokens_spent)
+        analysing = self.analyzer.analyse(text, seconds, budget)
+        if self.planner is None:
+            done, steps = await analysing, None
+        else:
+            done, steps = await asyncio.gather(analysing, self._planned(query, seconds, budget))
         taken = 1000 * (time.perf_counter() - began)
         return Understood(done.analysis, taken, steps, budget.tokens_spent, done.made_by)
 
