@@ -48,9 +48,7 @@ def alone(settings: Settings, what: str) -> Iterator[None]:
 async def _at_work(url: str, prefix: str) -> list[str]:
     """Stages that wait for messages just now."""
     try:
-        client = await nats.connect(
-            **login_of(url).options(), connect_timeout=CONNECT_SECONDS, allow_reconnect=False
-        )
+        client = await nats.connect(**login_of(url).briefly(CONNECT_SECONDS))
     except (OSError, nats.errors.Error):
         return []
     try:

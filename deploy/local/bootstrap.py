@@ -28,11 +28,7 @@ DAY_SECONDS = 86_400.0
 async def _bus(settings: Settings) -> None:
     if settings.nats_url is None:
         raise SystemExit("GROUNDWIRE_NATS_URL is not set, so there is no bus to prepare")
-    client = await nats.connect(
-        **login_of(settings.nats_url).options(),
-        connect_timeout=CONNECT_SECONDS,
-        allow_reconnect=False,
-    )
+    client = await nats.connect(**login_of(settings.nats_url).briefly(CONNECT_SECONDS))
     try:
         await make_streams(
             client.jetstream(),

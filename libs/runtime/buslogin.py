@@ -97,6 +97,23 @@ class BusLogin:
             return {**options, "user": self.user, "password": secret}
         return options if secret is None else {**options, "token": secret}
 
+    def briefly(self, seconds: float) -> dict[str, Any]:
+        """The same for one short connection: each server is asked twice, for `seconds` each, and
+        then `nats.errors.NoServersError` says that nobody answers. (Without bounds the library
+        asks sixty times, two seconds apart, even where it may not connect again.)"""
+        return {
+            **self.options(),
+            "connect_timeout": seconds,
+            "allow_reconnect": False,
+            "max_reconnect_attempts": 1,
+            "reconnect_time_wait": 0.2,
+            "error_cb": _ignored,
+        }
+
+
+async def _ignored(error: Exception) -> None:
+    """What the connection says; its caller is told by an exception."""
+
 
 def login_of(url: str) -> BusLogin:
     """What a URL, or several with commas between, says; the credentials are those of the first

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(
 
 
 TRIES = 6
+PUMP = "0-pump-page"
+"""Listed first among the documents of the shared stack, which are more than a page shows."""
 LIGHTHOUSE = [
     (20, "Lighthouse keeping"),
     (11, "The lantern of the lighthouse turns upon a bath of mercury."),
@@ -55,7 +57,7 @@ def dumped(address: str, *options: str) -> str:
 @pytest.fixture(scope="module")
 def filled(stack: Stack) -> Stack:
     stack.ingest("lighthouse.pdf", pdf([LIGHTHOUSE]), document_id="lighthouse")
-    stack.ingest("pump-page.md", MARKDOWN.encode(), document_id="pump-page")
+    stack.ingest("pump-page.md", MARKDOWN.encode(), document_id=PUMP)
     return stack
 
 
@@ -70,11 +72,11 @@ def test_a_search_shows_evidence_beside_its_page(filled: Stack) -> None:
 
 
 def test_documents_and_one_of_them(filled: Stack) -> None:
-    listed = opened(filled, "/documents", "pump-page", "ko")
+    listed = opened(filled, "/documents", f"#/document/{PUMP}", "ko")
     assert '<html lang="ko">' in listed
     assert "파일을 끌어다 놓거나" in listed
-    assert 'href="#/document/pump-page"' in listed
-    one = opened(filled, "/document/pump-page", "Lubrication")
+    assert f'href="#/document/{PUMP}"' in listed
+    one = opened(filled, f"/document/{PUMP}", "Lubrication")
     assert "Lubrication" in one
     assert "decided by" in one
     assert 'aria-selected="true"' in one
