@@ -39,8 +39,8 @@ else
 	  for pid in $${pids[@]}; do wait $$pid || failed=1; done; cat .pytest_*.log; exit $$failed
 endif
 
-test-slow: $(STAMP) ## the tests that take long: many real files (beside the project), each service killed
-	@$(BIN)/pytest -m slow tests
+test-slow: $(STAMP) ## what takes long: many real files, each service killed, properties on more examples
+	@$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile=whole tests/unit tests/contract tests/e2e
 
 test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces, a sample of chaos
 	@$(BIN)/python -m deploy.stack.up provision

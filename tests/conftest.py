@@ -12,8 +12,9 @@ from libs.runtime.models.tokens import TokenEstimate
 if TYPE_CHECKING:
     from tests.support.servers import Servers
 
-settings.register_profile("shared machine", deadline=None)
-settings.load_profile("shared machine")
+settings.register_profile("whole", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.load_profile("quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:

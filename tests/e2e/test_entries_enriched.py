@@ -37,6 +37,8 @@ def answered(asked: Asked) -> Say:
         )
     return Say("다른 항목과 다르다.")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[FakeModels]:

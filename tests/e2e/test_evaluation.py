@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from libs.contracts.trace import Trace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +30,7 @@ def evaluate(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_writes_traces_and_a_summary(tmp_path: Path) -> None:
     done = evaluate(tmp_path, "--redact_trace", "all", "--gate")
     assert done.returncode == 1, done.stderr

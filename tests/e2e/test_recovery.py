@@ -8,14 +8,8 @@ import pytest
 from tests.support.documents import KOREAN, MARKDOWN, manual_pdf
 from tests.support.stack import Stack, running_stack
 
-SLOW = pytest.mark.slow
-VICTIMS = (
-    "parser",
-    "indexer",
-    pytest.param("gateway", marks=SLOW),
-    pytest.param("profiler", marks=SLOW),
-    pytest.param("chunker", marks=SLOW),
-)
+pytestmark = pytest.mark.slow
+VICTIMS = ("parser", "indexer", "gateway", "profiler", "chunker")
 AMID = 12
 """So many documents are sent before the kill, the rest after it."""
 

@@ -97,6 +97,7 @@ class EmbedderSuite:
             assert np.isfinite(vector).all()
             assert np.linalg.norm(vector) == pytest.approx(1, abs=TOLERANCE)
 
+    @pytest.mark.slow
     async def test_a_vector_does_not_depend_on_its_batch(self, embedder: Embedder) -> None:
         texts = [*ODD.values(), *(text for pair in QUESTIONS for text in pair)]
         together = await embedder.embed_passages(texts)
