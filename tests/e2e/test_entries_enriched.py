@@ -37,6 +37,7 @@ def answered(asked: Asked) -> Say:
         )
     return Say("다른 항목과 다르다.")
 
+
 pytestmark = pytest.mark.slow
 
 
