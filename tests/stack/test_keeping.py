@@ -31,6 +31,7 @@ from services.indexer.rebuild import TARGETS, Target
 from services.indexer.settings import Settings as IndexerSettings
 from tests.support.fake_catalog import NOW
 from tests.support.fakes import Bus
+from tests.support.nats import until
 from tests.support.servers import Servers, own_places
 from tests.unit.indexer.making import NS
 from tests.unit.indexer.test_rebuild import answers, fill, rows
@@ -80,12 +81,23 @@ class Places:
         return self.on(_state)
 
     async def _merge(self) -> None:
-        """Let what was removed leave the segments: it weighs in the scores until then."""
+        """Let what was removed leave the segments: it weighs in the scores until then. The
+        server keeps it until its checkpoints have moved on, so more than one merge may be due."""
         address = opensearch_client.address_of(self.settings.resolved_index_url())
         client = opensearch_client.connect(address, None)
-        await client.indices.forcemerge(index=f"{address.prefix}-*", max_num_segments=1)
-        await client.indices.refresh(index=f"{address.prefix}-*")
-        await client.close()
+        ours = f"{address.prefix}-*"
+
+        async def gone() -> bool:
+            await client.indices.flush(index=ours, force=True, wait_if_ongoing=True)
+            await client.indices.forcemerge(index=ours, max_num_segments=1)
+            await client.indices.refresh(index=ours)
+            stats = await client.indices.stats(index=ours, metric="docs")
+            return not stats["_all"]["primaries"]["docs"]["deleted"]
+
+        try:
+            await until(gone, 120, "what was removed to leave the segments")
+        finally:
+            await client.close()
 
     def drift(self, capsys: pytest.CaptureFixture[str]) -> set[tuple[str, str, str]]:
         """What `groundwire check` says: document, store, what is wrong."""
