@@ -32,8 +32,8 @@ def settings(folder: Path, url: str) -> Settings:
 async def _work(url: str, taking: threading.Event, enough: threading.Event) -> None:
     """A worker that waits for messages until it is told to end."""
     client = await nats.connect(url)
-    await bootstrap(client.jetstream(), PREFIX, ack_wait=5.0)
-    puller = await client.jetstream().pull_subscribe(
+    await bootstrap(client.jetstream(timeout=30), PREFIX, ack_wait=5.0)
+    puller = await client.jetstream(timeout=30).pull_subscribe(
         full(PREFIX, PARSE.subjects[0]), durable_name(PARSE), stream_name(PREFIX, PIPELINE)
     )
     fetching = asyncio.create_task(puller.fetch(1, timeout=60))

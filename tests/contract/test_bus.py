@@ -67,7 +67,7 @@ async def make(server: str, tmp_path: Path):
     """Makes services on a prefix of their own; ends them afterwards."""
     prefix = f"t{uuid.uuid4().hex[:8]}"
     client = await nats.connect(server)
-    await bootstrap(client.jetstream(), prefix, ack_wait=10)
+    await bootstrap(client.jetstream(timeout=30), prefix, ack_wait=10)
     running: list[tuple[Service, asyncio.Task]] = []
     jobs = FakeJobs()
 
@@ -94,7 +94,7 @@ async def make(server: str, tmp_path: Path):
         service.stopping.set()
         await asyncio.wait_for(task, 10)
     for stream in STREAMS:
-        await client.jetstream().delete_stream(stream_name(prefix, stream))
+        await client.jetstream(timeout=30).delete_stream(stream_name(prefix, stream))
     await client.close()
 
 
@@ -123,7 +123,7 @@ async def failed_events(make, name: str = "watch"):
 
 
 async def dead_letters(make) -> list[DeadLetter]:
-    js = make.client.jetstream()
+    js = make.client.jetstream(timeout=30)
     info = await js.stream_info(stream_name(make.prefix, "dead"))
     letters = []
     for sequence in range(max(info.state.first_seq, 1), info.state.last_seq + 1):
@@ -133,7 +133,7 @@ async def dead_letters(make) -> list[DeadLetter]:
 
 
 async def pending(make, durable: str) -> int:
-    info = await make.client.jetstream().consumer_info(
+    info = await make.client.jetstream(timeout=30).consumer_info(
         stream_name(make.prefix, "pipeline"), durable
     )
     return info.num_pending + info.num_ack_pending
@@ -232,7 +232,9 @@ async def test_a_body_that_breaks_its_contract_is_parked_and_the_rest_goes_on(ma
         done.append(event.job_id)
 
     service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
-    await make.client.jetstream().publish(f"{make.prefix}.gateway.accepted.job-x.1", b"\xff{")
+    await make.client.jetstream(timeout=30).publish(
+        f"{make.prefix}.gateway.accepted.job-x.1", b"\xff{"
+    )
     await service.bus.announce(accepted())
     await until(lambda: done == ["job-1"])
     (letter,) = await until(lambda: dead_letters(make))
@@ -246,7 +248,7 @@ async def test_a_message_stays_where_it_is_while_the_dead_letters_are_full(make)
         calls.append(1)
         raise RuntimeError
 
-    js = make.client.jetstream()
+    js = make.client.jetstream(timeout=30)
     config = (await js.stream_info(stream_name(make.prefix, "dead"))).config
     await js.update_stream(config.evolve(max_bytes=1))
     failed = await failed_events(make)
@@ -305,7 +307,7 @@ async def test_cancel_ends_work_within_two_seconds(make, polite: bool) -> None:
 
 
 async def test_a_long_handler_keeps_its_message_while_it_moves(make) -> None:
-    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=1)
     calls: list[int] = []
     ended = asyncio.Event()
 
@@ -329,7 +331,7 @@ async def test_a_long_handler_keeps_its_message_while_it_moves(make) -> None:
 
 async def test_a_handler_that_hangs_loses_its_message_to_another(make, monkeypatch) -> None:
     monkeypatch.setattr(heartbeat, "STALL_SECONDS", 0.5)
-    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=1)
     calls: list[int] = []
 
     async def handle(event: JobEvent, work: Work) -> None:
@@ -348,7 +350,7 @@ async def test_a_handler_that_hangs_loses_its_message_to_another(make, monkeypat
 
 
 async def test_a_message_that_comes_again_is_left_to_who_has_it(make) -> None:
-    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=1)
     calls: list[int] = []
     go = asyncio.Event()
 
@@ -371,7 +373,7 @@ async def test_a_message_that_comes_again_is_left_to_who_has_it(make) -> None:
 
 
 async def _redelivered(make, durable: str) -> bool:
-    info = await make.client.jetstream().consumer_info(
+    info = await make.client.jetstream(timeout=30).consumer_info(
         stream_name(make.prefix, "pipeline"), durable
     )
     return bool(info.num_redelivered) and info.delivered.consumer_seq > 2
@@ -381,7 +383,7 @@ async def test_what_a_service_has_not_ended_when_it_stops_goes_to_another_at_onc
     make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service_module, "HAND_OVER_SHARE", 0.01)
-    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=120)
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=120)
     begun: list[int] = []
 
     async def hang(event: JobEvent, work: Work) -> None:
@@ -407,7 +409,7 @@ async def test_what_a_service_has_not_ended_when_it_stops_goes_to_another_at_onc
 
 
 async def test_a_lost_task_is_neither_acknowledged_nor_counted(make) -> None:
-    await bootstrap(make.client.jetstream(), make.prefix, ack_wait=1)
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=1)
     calls: list[int] = []
 
     async def handle(event: JobEvent, work: Work) -> None:

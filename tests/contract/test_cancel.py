@@ -61,7 +61,7 @@ async def settings(server: str) -> AsyncIterator[Settings]:
     """Of a bus of its own, with a catalog of its own."""
     prefix = f"t{uuid.uuid4().hex[:8]}"
     client = await nats.connect(server)
-    await bootstrap(client.jetstream(), prefix, ack_wait=30)
+    await bootstrap(client.jetstream(timeout=30), prefix, ack_wait=30)
     await client.close()
     with fast_folder() as folder:
         yield Settings(

@@ -29,8 +29,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 async def js(url: str) -> AsyncIterator[JetStreamContext]:
     client = await nats.connect(url)
-    await bootstrap(client.jetstream(), PREFIX, ack_wait=5.0)
-    yield client.jetstream()
+    await bootstrap(client.jetstream(timeout=30), PREFIX, ack_wait=5.0)
+    yield client.jetstream(timeout=30)
     await client.close()
 
 
@@ -39,8 +39,8 @@ async def taken(js: JetStreamContext, consumer: Any) -> list[dict[str, int]]:
     name = full(PREFIX, consumer.subjects[0])
     puller = await js.pull_subscribe(name, durable_name(consumer), stream_name(PREFIX, PIPELINE))
     try:
-        messages = await puller.fetch(5, timeout=0.3)
-    except nats.errors.TimeoutError:
+        messages = await puller.fetch(5, timeout=1)
+    except TimeoutError:
         return []
     await asyncio.gather(*(message.ack_sync() for message in messages))
     return [json.loads(message.data) for message in messages]

@@ -26,7 +26,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def _configured(url: str, stream: Stream) -> StreamConfig:
     client = await nats.connect(url)
     try:
-        return (await client.jetstream().stream_info(stream_name(PREFIX, stream))).config
+        return (await client.jetstream(timeout=30).stream_info(stream_name(PREFIX, stream))).config
     finally:
         await client.close()
 
