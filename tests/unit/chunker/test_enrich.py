@@ -1,7 +1,7 @@
 """Entries enriched by models that misbehave: prompts, answers, resumption, cost."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,18 +42,6 @@ ANSWER = {
     "embedding_text": "짧은 글.",
 }
 RULES = RecordRules(enrich=["describe", "context"])
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture

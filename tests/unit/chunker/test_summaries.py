@@ -1,6 +1,6 @@
 """A model's summaries in the chunker: believed where they are grounded, harmless otherwise."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -42,18 +42,6 @@ GOOD = {
         {"id": 1, "summary": "휴가는 1년에 15일, 3년마다 하루씩 늘며 사흘 전에 신청한다."},
     ]
 }
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 class World:

@@ -1,7 +1,6 @@
 """Embedders beside `e5`: the second packaged one, sentence-transformers, an endpoint."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,18 +69,6 @@ def test_the_factory_knows_them_all(tmp_path: Path) -> None:
     assert remote.model != other.model
     with pytest.raises(ModelUnavailable, match="no model"):
         open_embedder(settings(embedder="sentence-transformers", embedder_folder=tmp_path))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 def remote(server: FakeModels, dimension: int = DIMENSION) -> EndpointEmbedder:

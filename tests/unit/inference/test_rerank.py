@@ -1,7 +1,7 @@
 """Rerankers: an endpoint, a local cross-encoder, each where the one before it fails."""
 
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,18 +23,6 @@ class CrossEncoder:
 
     def predict(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         return np.array([float(len(text)) for _, text in pairs])
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture

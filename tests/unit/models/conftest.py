@@ -1,7 +1,7 @@
 """A misbehaving server, and models that ask it without waiting for real."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 from pydantic import SecretStr
@@ -30,18 +30,6 @@ class FastClock:
     @property
     def clock(self) -> Clock:
         return Clock(self.now, self.sleep)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Query analysis by a model that lies, breaks and hangs: believed field by field, or not at all."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -22,18 +22,6 @@ QUERY = "삼성전자 2023년 사업보고서의 매출"
 
 def analysed(query: str, **fields: Any) -> QueryAnalysis:
     return repaired(Proposed(**fields), query, RULES.analyze(query), RULES.taxonomy)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture

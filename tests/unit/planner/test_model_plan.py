@@ -1,7 +1,7 @@
 """Plans and analyses by a model within whole queries: validated, bounded, and never told by
 documents."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -25,18 +25,6 @@ ANALYSIS = {"intent": "fact_lookup", "must_terms": ["director"], "analyzer_confi
 
 def outlined(query: str = QUERY, **fields: Any) -> Any:
     return planned(Outline(**fields), query, plan(query))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture

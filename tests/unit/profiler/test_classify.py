@@ -1,6 +1,5 @@
 """A model that names kinds of documents: an open set of words, and nothing but a word."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,18 +26,6 @@ EVENT = DocumentAccepted(
     namespace="team", document_id="doc-1", revision=1, job_id="job-1", file_name="law.txt",
     source=ArtefactRef(key="team/doc-1/1/source/law.txt", sha256="0" * 64, size=9),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 async def classified(

@@ -1,6 +1,6 @@
 """Chunks ranked anew by a reranker on a real endpoint, and as they were where it fails."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -31,18 +31,6 @@ class Retriever:
         self.asked.append(query)
         found = self.chunks[: query.top_k]
         return RetrieveAnswer(corpus_version=3, strategy="fusion", chunks=found)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeModels]:
-    with FakeModels() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: FakeModels) -> FakeModels:
-    running.reset()
-    return running
 
 
 @pytest.fixture
