@@ -20,8 +20,8 @@ from libs.runtime.service import Service
 from libs.runtime.settings import Settings
 from libs.runtime.streams import bootstrap
 from libs.runtime.work import Work
+from tests.support.folders import fast_folder
 from tests.support.nats import nats_server
-from tests.support.stack import fast_folder
 
 MESSAGES = 3000
 WORKERS = 4

@@ -44,8 +44,8 @@ from services.gateway.deps import Deps
 from services.gateway.periodic import schedule
 from services.gateway.release import release_waiting
 from services.gateway.settings import Settings
+from tests.support.folders import fast_folder
 from tests.support.nats import nats_server
-from tests.support.stack import fast_folder
 
 BIG, SMALL = "big", "small"
 WAITING = 10_000

@@ -1,5 +1,6 @@
 """Fixtures that tests of every area share."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ settings.load_profile("quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Marks of folders below."""
+    """Marks of folders below; a run that is told to end ends its servers first."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     config.addinivalue_line(
         "markers", "chaos: cases of the chaos suite that are not in the sample of `make test-stack`"
     )

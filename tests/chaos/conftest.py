@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos import table
+from tests.support.folders import mounted_below, remove
 from tests.support.servers import Servers, own_places
 
 DISK_BYTES = 256 << 20
@@ -28,8 +29,8 @@ def disk(servers: Servers) -> Iterator[Path | None]:
     made = subprocess.run([mount, "-t", "tmpfs", "-o", options, "tmpfs", str(place)], check=False)
     yield place if made.returncode == 0 else None
     servers.stop()
-    if made.returncode == 0:
-        subprocess.run(["umount", str(place)], check=True)
+    remove(place)
+    assert not mounted_below(place)
 
 
 @pytest.fixture(scope="module")

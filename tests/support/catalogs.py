@@ -2,10 +2,6 @@
 
 import contextlib
 import hashlib
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,20 +14,15 @@ from libs.runtime.catalog.documents import Flip, FlipOutcome
 from libs.runtime.catalog.jobs import Admission, JobRecord, LedgerEntry
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.catalog.sql import upgrade
+from tests.support.folders import run_folder
 
 NS = "acme"
 OTHER = "globex"
 
 
-@contextlib.contextmanager
-def fast_folder() -> Iterator[Path]:
+def fast_folder() -> contextlib.AbstractContextManager[Path]:
     """A temporary folder, in memory where the system offers that."""
-    memory = Path("/dev/shm")
-    folder = tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)
-    try:
-        yield Path(folder)
-    finally:
-        shutil.rmtree(folder)
+    return run_folder("catalog")
 
 
 _empty: bytes | None = None

@@ -2,8 +2,6 @@
 
 import asyncio
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +12,8 @@ from deploy.stack.cache import cache_folder
 from deploy.stack.running import Running
 from deploy.stack.servers import server_named
 from libs.runtime.graph import neo4j_client
+from tests.support.folders import run_folder
 from tests.support.postgres import empty_database
-from tests.support.stack import fast_folder
 
 STORES = ("seaweedfs", "postgres", "opensearch", "neo4j")
 
@@ -51,14 +49,13 @@ class Servers:
 @contextmanager
 def servers_in_a_folder() -> Iterator[Servers]:
     """Servers over a fresh folder that other users can pass through; removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="groundwire-servers-", dir=fast_folder()))
-    folder.chmod(0o711)
-    servers = Servers(folder)
-    try:
-        yield servers
-    finally:
-        servers.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with run_folder("servers") as folder:
+        folder.chmod(0o711)
+        servers = Servers(folder)
+        try:
+            yield servers
+        finally:
+            servers.stop()
 
 
 @contextmanager

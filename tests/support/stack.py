@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,18 +16,13 @@ import httpx
 
 from deploy.local.ports import free_port
 from deploy.local.process import end_with_parent
+from tests.support.folders import run_folder
 
 KEY = "gw_" + "0123456789abcdef" * 2
 NAMESPACE = "default"
 START_SECONDS = 180.0
 STOP_SECONDS = 10.0
 TERMINAL = {"published", "failed", "cancelled", "superseded"}
-
-
-def fast_folder() -> Path | None:
-    """Memory-backed storage where there is some: syncing to disk is slow on shared machines."""
-    shm = Path("/dev/shm")
-    return shm if shm.is_dir() and os.access(shm, os.W_OK) else None
 
 
 def _end_with_tests() -> None:
@@ -167,8 +161,8 @@ class Stack:
 @contextmanager
 def running_stack(**environment: str) -> Iterator[Stack]:
     """A fresh stack, ended and removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="groundwire-", dir=fast_folder()) as folder:
-        stack = Stack(Path(folder), free_port(), environment)
+    with run_folder("stack") as folder:
+        stack = Stack(folder, free_port(), environment)
         try:
             stack.start()
             yield stack
