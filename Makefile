@@ -61,8 +61,9 @@ check: $(STAMP) ## lint, format, types, boundaries, module size, drift; changes 
 	$(BIN)/python -m deploy.local.house
 	$(BIN)/python -m deploy.local.generate --check
 
-audit: $(STAMP) ## known holes of the pinned packages; asks the package index
-	@$(BIN)/uvx pip-audit@2.10.1 --requirement constraints.txt --no-deps --disable-pip
+audit: $(STAMP) ## known holes of the pinned packages; asks pypi.org (or SERVICE=osv)
+	@$(BIN)/uvx pip-audit@2.10.1 --requirement constraints.txt --no-deps --disable-pip --strict \
+	  --vulnerability-service $(or $(SERVICE),pypi)
 
 fix: $(STAMP) ## repair what a tool can repair, and write generated files anew
 	$(BIN)/ruff check --fix .
