@@ -9,7 +9,6 @@ import nats.js.errors
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 from nats.js import JetStreamContext
-from opentelemetry.trace import SpanKind
 from pydantic import BaseModel
 
 from libs.contracts.api.problem import Problem
@@ -21,7 +20,7 @@ from libs.runtime.objects.port import ObjectStore
 from libs.runtime.routes import address, event_address, event_name, message_id, stream_name
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import PUBLISH_FAILURES, PUBLISHED, logger
-from libs.runtime.tracing import inject, record_error, tracer
+from libs.runtime.tracing import inject, message_span, record_error
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -130,13 +129,7 @@ class Bus:
         answer in time, is `WorldFault`.
         """
         wire = address(self.prefix, subject)
-        with tracer().start_as_current_span(
-            f"{subject.pattern} request",
-            kind=SpanKind.CLIENT,
-            attributes={"messaging.system": "nats", "messaging.destination.name": subject.pattern},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
+        with message_span("request", subject.pattern) as span:
             try:
                 answer = await self.nats.request(
                     wire,
@@ -176,13 +169,7 @@ class Bus:
     async def _publish(
         self, wire: str, body: bytes, headers: dict[str, str], name: str, stream: str | None
     ) -> bool:
-        with tracer().start_as_current_span(
-            f"{name} publish",
-            kind=SpanKind.PRODUCER,
-            attributes={"messaging.system": "nats", "messaging.destination.name": name},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
+        with message_span("publish", name) as span:
             inject(headers)
             try:
                 if stream is None:

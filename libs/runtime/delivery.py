@@ -15,7 +15,6 @@ from typing import Generic, TypeVar
 
 from nats.aio.msg import Msg
 from opentelemetry import trace
-from opentelemetry.trace import SpanKind
 
 from libs.contracts.events import JobEvent
 from libs.contracts.faults import Code, Fault, StaleFault, TakenOverFault
@@ -27,8 +26,8 @@ from libs.runtime.heartbeat import Heartbeat
 from libs.runtime.parking import park
 from libs.runtime.routes import address
 from libs.runtime.stores import Stores
-from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, logger
-from libs.runtime.tracing import extract, record_error, tracer
+from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, exemplar_of, logger
+from libs.runtime.tracing import extract, message_span, record_error
 from libs.runtime.work import Work, WorkRegistry
 
 E = TypeVar("E", bound=JobEvent)
@@ -90,19 +89,15 @@ class Delivery(Generic[E]):
         started = time.perf_counter()
         with (
             IN_PROGRESS.labels(name).track_inprogress(),
-            tracer().start_as_current_span(
-                f"{name} process",
-                context=extract(headers_of(message)),
-                kind=SpanKind.CONSUMER,
-                attributes={"messaging.system": "nats", "messaging.consumer.group.name": name},
-                record_exception=False,
-                set_status_on_exception=False,
+            message_span(
+                "process", name, extract(headers_of(message)), self._consumer.stream
             ) as span,
         ):
+            span.set_attribute("groundwire.delivery", message.metadata.num_delivered)
             outcome = await self._process(message, span)
             span.set_attribute("groundwire.outcome", outcome)
         MESSAGES.labels(name, outcome).inc()
-        MESSAGE_SECONDS.labels(name).observe(time.perf_counter() - started)
+        MESSAGE_SECONDS.labels(name).observe(time.perf_counter() - started, exemplar_of(span))
 
     async def _process(self, message: Msg, span: trace.Span) -> str:
         event: E | None = None

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import uvicorn
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from libs.contracts.faults import Fault
 from libs.runtime.heads import BoundedHttp
+from libs.runtime.telemetry import metrics_page
 
 Check = Callable[[], Awaitable[None]]
 READY_TIMEOUT_SECONDS = 3.0
@@ -53,7 +53,9 @@ def probe_app(stage: str, checks: dict[str, Check]) -> Any:
             status, kind = (503 if failed else 200), b"application/json"
             body = json.dumps({"service": stage, "ready": not failed, "failed": failed}).encode()
         elif scope["path"] == "/metrics":
-            status, body, kind = 200, generate_latest(), CONTENT_TYPE_LATEST.encode()
+            accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+            body, media_type = metrics_page(accept)
+            status, kind = 200, media_type.encode()
         headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -11,7 +11,7 @@ from libs.contracts.faults import CallerFault, Code, Fault, Who
 from libs.contracts.subjects import Subject
 from libs.runtime.bus import HEADER_ROOM_BYTES, PROBLEM, RETRY_AFTER, Bus
 from libs.runtime.telemetry import REQUEST_SECONDS, logger
-from libs.runtime.tracing import extract, record_error, tracer
+from libs.runtime.tracing import extract, message_span, record_error
 
 Q = TypeVar("Q", bound=BaseModel)
 
@@ -31,12 +31,7 @@ def answering(
         raw = message.raw_message
         with (
             REQUEST_SECONDS.labels(subject.pattern).time(),
-            tracer().start_as_current_span(
-                f"{subject.pattern} answer",
-                context=extract(raw.headers),
-                record_exception=False,
-                set_status_on_exception=False,
-            ) as span,
+            message_span("answer", subject.pattern, extract(raw.headers)) as span,
         ):
             headers = None
             try:
@@ -47,8 +42,9 @@ def answering(
                         Code.TOO_LARGE, "the answer is too large for the bus: ask for less", 413
                     )
             except Exception as error:
-                record_error(span, error)
                 fault = _fault(error)
+                if not isinstance(fault, CallerFault):
+                    record_error(span, error)
                 body, headers = _problem(fault), _headers(fault)
             await bus.nats.publish(raw.reply, body, headers=headers)
 

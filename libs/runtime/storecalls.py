@@ -3,7 +3,7 @@
 import functools
 import inspect
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -12,42 +12,65 @@ from contextlib import (
     nullcontext,
 )
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from opentelemetry.trace import Span, SpanKind, get_current_span, use_span
 
 from libs.contracts.faults import Fault, WorldFault
-from libs.runtime.telemetry import STORE_SECONDS
+from libs.runtime.telemetry import STORE_SECONDS, exemplar_of
 from libs.runtime.tracing import record_error, tracer
 
 S = TypeVar("S")
 
+DATABASES = {
+    "postgresql": "postgresql",
+    "sqlite": "sqlite",
+    "opensearch": "opensearch",
+    "neo4j": "neo4j",
+    "neo4j+s": "neo4j",
+}
+"""Names of databases, by the scheme of their URLs."""
+
 UNWATCHED = frozenset({"close"})
 
 
-def watched(store: S, system: str) -> S:
+def watched(store: S, system: str, url: str | None = None) -> S:
     """`store`, each call of which has a client span `<system>.<method>` and is measured.
+
+    Of the `url` that it was opened by, spans tell the database and where it is.
 
     Streams are measured by the time that they keep their reader waiting, and contexts by that
     of entering them. Plain methods and `close` are left alone.
     """
-    return cast(S, _Watched(store, system))
+    return cast(S, _Watched(store, system, {} if url is None else database_of(url)))
+
+
+def database_of(url: str) -> dict[str, str | int]:
+    """What OpenTelemetry's conventions for databases want to know of a store's URL."""
+    place = urlsplit(url)
+    system = DATABASES.get(place.scheme)
+    if system is None:
+        return {}
+    where = {"server.address": place.hostname, "server.port": place.port}
+    return {"db.system.name": system, **{key: value for key, value in where.items() if value}}
 
 
 class _Watched:
-    def __init__(self, inner: object, system: str) -> None:
+    def __init__(self, inner: object, system: str, database: Mapping[str, str | int]) -> None:
         self._inner = inner
         self._system = system
+        self._database = database
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self._inner, name)
         function = inspect.unwrap(member) if callable(member) else None
         if name not in UNWATCHED:
             if inspect.iscoroutinefunction(function):
-                member = _watched_call(member, _Meter(self._system, name))
+                member = _watched_call(member, _Meter(self._system, name, self._database))
             elif inspect.isasyncgenfunction(member):
-                member = _watched_stream(member, _Meter(self._system, name))
+                member = _watched_stream(member, _Meter(self._system, name, self._database))
             elif inspect.isasyncgenfunction(function):
-                member = _watched_context(member, _Meter(self._system, name))
+                member = _watched_context(member, _Meter(self._system, name, self._database))
         self.__dict__[name] = member
         return member
 
@@ -55,9 +78,14 @@ class _Watched:
 class _Meter:
     """Spans and seconds of one operation of one store."""
 
-    def __init__(self, system: str, operation: str) -> None:
+    def __init__(self, system: str, operation: str, database: Mapping[str, str | int]) -> None:
         self._name = f"{system}.{operation}"
-        self._attributes = {"groundwire.store": system, "groundwire.operation": operation}
+        self._attributes = {
+            "groundwire.store": system,
+            "groundwire.operation": operation,
+            **({"db.operation.name": operation} if database else {}),
+            **database,
+        }
         self._seconds = functools.cache(
             lambda outcome: STORE_SECONDS.labels(system, operation, outcome)
         )
@@ -101,7 +129,7 @@ class _Call:
         """The call is over."""
         if self._span is not None:
             self._span.end()
-        self._seconds(self._outcome).observe(self._spent)
+        self._seconds(self._outcome).observe(self._spent, exemplar_of(self._span))
 
 
 def _within(span: Span | None) -> AbstractContextManager[Any]:

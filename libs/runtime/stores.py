@@ -40,7 +40,9 @@ class Stores:
         settings = self._settings
         catalog = open_catalog(settings.resolved_catalog_url(), settings.catalog_secret())
         parts = {
-            name: watched(getattr(catalog, name), f"catalog.{name}")
+            name: watched(
+                getattr(catalog, name), f"catalog.{name}", settings.resolved_catalog_url()
+            )
             for name in ("keys", "documents", "jobs", "chunks", "runs", "corpus", "audit")
         }
         return cast(Catalog, SimpleNamespace(**parts, ping=catalog.ping, close=catalog.close))
@@ -55,7 +57,7 @@ class Stores:
             writer=self._index_writer,
             password=self._settings.index_secret(),
         )
-        return watched(index, "index")
+        return watched(index, "index", self._settings.resolved_index_url())
 
     @cached_property
     def graph(self) -> GraphStore:
@@ -69,7 +71,7 @@ class Stores:
             settings.catalog_secret(),
             password=settings.graph_secret(),
         )
-        return watched(graph, "graph")
+        return watched(graph, "graph", settings.resolved_graph_url())
 
     @cached_property
     def embedder(self) -> Embedder | None:

@@ -3,7 +3,9 @@
 import logging
 import os
 import sys
+from importlib.metadata import version
 from typing import Any
+from uuid import uuid4
 
 import structlog
 from opentelemetry import trace
@@ -11,11 +13,14 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
-from prometheus_client import Counter, Gauge, Histogram
+from opentelemetry.trace import Span
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram
+from prometheus_client.exposition import choose_encoder
 
 MESSAGES = Counter(
     "groundwire_messages_total",
-    "Deliveries ended, by consumer and outcome (done, fail, retry, drop, park)",
+    "Deliveries ended, by consumer and outcome (done, fail, retry, drop, park, leave, held,"
+    " handed_over)",
     ["consumer", "outcome"],
 )
 MESSAGE_SECONDS = Histogram(
@@ -121,7 +126,14 @@ def configure_tracing(service: str) -> TracerProvider:
     )
     provider = TracerProvider(
         sampler=None if wanted else ALWAYS_OFF,
-        resource=Resource.create({"service.name": f"groundwire-{service}"}),
+        resource=Resource.create(
+            {
+                "service.name": f"groundwire-{service}",
+                "service.namespace": "groundwire",
+                "service.version": version("groundwire"),
+                "service.instance.id": str(uuid4()),
+            }
+        ),
     )
     if wanted:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -133,6 +145,21 @@ def configure_tracing(service: str) -> TracerProvider:
         provider.add_span_processor(ErrorKeeper(exporting))
     trace.set_tracer_provider(provider)
     return provider
+
+
+def exemplar_of(span: Span | None) -> dict[str, str] | None:
+    """What leads from a measurement to its trace, where that is kept."""
+    context = None if span is None else span.get_span_context()
+    if context is None or not context.trace_flags.sampled:
+        return None
+    return {"trace_id": f"{context.trace_id:032x}"}
+
+
+def metrics_page(accept: str) -> tuple[bytes, str]:
+    """All metrics of this process and their media type: OpenMetrics, which has exemplars, for
+    who accepts it, else the text format of Prometheus."""
+    encode, media_type = choose_encoder(accept)
+    return encode(REGISTRY), media_type
 
 
 def trace_id() -> str | None:

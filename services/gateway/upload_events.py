@@ -16,7 +16,7 @@ from libs.runtime.heartbeat import Heartbeat
 from libs.runtime.parking import park
 from libs.runtime.routes import subject_of
 from libs.runtime.telemetry import logger
-from libs.runtime.tracing import extract, record_error, tracer
+from libs.runtime.tracing import extract, message_span, record_error
 from libs.runtime.work import Work
 from services.gateway.deps import Deps
 from services.gateway.intake import take
@@ -38,9 +38,7 @@ async def deliver(deps: Deps, message: Msg) -> None:
     subject, tokens = found
     mark = str(message.metadata.sequence.stream)
     with (
-        tracer().start_as_current_span(
-            "ingest process", context=extract(headers_of(message))
-        ) as span,
+        message_span("process", TAKE.durable, extract(headers_of(message)), TAKE.stream) as span,
         _beating(deps, message) as work,
     ):
         try:

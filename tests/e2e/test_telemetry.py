@@ -57,7 +57,7 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
 
     def complete(seen: list[Seen]) -> bool:
         names = {s.name for s in seen}
-        return services <= {s.service for s in seen} and "indexer-embed process" in names
+        return services <= {s.service for s in seen} and "process indexer-embed" in names
 
     seen = gather(spans, trace_id, complete)
     time.sleep(0.15)
@@ -65,7 +65,7 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     assert_whole(seen, caller)
     names = {s.name for s in seen}
     for consumer in ("profiler", "parser", "chunker", "indexer", "ledger"):
-        assert f"{consumer} process" in names
+        assert f"process {consumer}" in names
     assert any(n.startswith("objects.") for n in names)
     assert any(n.startswith("catalog.") for n in names)
     assert "index.write" in names
@@ -77,7 +77,7 @@ def test_one_query_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     stack.ingest("pump.md", MARKDOWN.encode(), document_id="pump")
     answer = stack.search("grease")
     services = {"groundwire-gateway", "groundwire-planner", "groundwire-retriever"}
-    names = {"query.plan answer", "query.retrieve answer", "index.search"}
+    names = {"answer query.plan", "answer query.retrieve", "index.search"}
 
     def complete(seen: list[Seen]) -> bool:
         return services <= {s.service for s in seen} and names <= {s.name for s in seen}

@@ -13,8 +13,8 @@ from tests.support.stack import Stack
 
 PIPELINE = {"gateway", "profiler", "parser", "chunker", "indexer"}
 STEPS = {
-    "profiler process", "parser process", "chunker process", "indexer process",
-    "indexer-embed process", "ledger process",
+    "process profiler", "process parser", "process chunker", "process indexer",
+    "process indexer-embed", "process ledger",
 }  # fmt: skip
 WRITES = {"objects.put", "objects.copy", "catalog.chunks.stage", "index.write", "graph.write"}
 
@@ -46,7 +46,7 @@ def test_one_job_is_one_trace_over_all_services_and_stores(stack: Stack, servers
     trace = wait_for_trace(
         servers["jaeger"].addresses["query"],
         trace_id,
-        whole(caller, *STEPS, *WRITES, "parser-join process", "child parse"),
+        whole(caller, *STEPS, *WRITES, "process parser-join", "child parse"),
     )
     assert trace.services() == PIPELINE
     by_id = {span.span_id: span for span in trace.spans}
@@ -54,20 +54,20 @@ def test_one_job_is_one_trace_over_all_services_and_stores(stack: Stack, servers
         if span.name in WRITES:
             assert span.tags["span.kind"] == "client"
             assert by_id[span.parent_id].service == span.service
-    shards = trace.named("parser process")
+    shards = trace.named("process parser")
     assert len(shards) == 2
     children = trace.named("child parse")
     assert {child.parent_id for child in children} == {shard.span_id for shard in shards}
     assert len({child.tags["process.pid"] for child in children}) == 2
     assert [child.tags["process.exit.code"] for child in children] == [0, 0]
     ends = [by_id[shard.parent_id] for shard in shards]
-    assert [end.name for end in ends] == ["profiler.sharded publish"] * 2
+    assert [end.name for end in ends] == ["publish profiler.sharded"] * 2
     assert len({end.parent_id for end in ends}) == 1
 
 
 def failed(trace: Trace) -> bool:
     """Whether a delivery to the indexer has come in that met a fault."""
-    return any(event[0] == "fault" for s in trace.named("indexer process") for event in s.events)
+    return any(event[0] == "fault" for s in trace.named("process indexer") for event in s.events)
 
 
 def test_a_retry_is_an_event_in_the_same_trace(
@@ -82,7 +82,7 @@ def test_a_retry_is_an_event_in_the_same_trace(
         search_proxy.restore()
     assert stack.wait(job_id, 120)["state"] == "published"
     trace = wait_for_trace(query, trace_id, whole(caller, *STEPS, "index.write"))
-    tries = [s for n in ("indexer process", "indexer-again process") for s in trace.named(n)]
+    tries = [s for n in ("process indexer", "process indexer-again") for s in trace.named(n)]
     outcomes = [span.tags["groundwire.outcome"] for span in tries]
     assert outcomes.count("done") == 1
     assert outcomes.count("retry") == len(outcomes) - 1 >= 1
@@ -107,7 +107,7 @@ def test_of_a_trace_that_is_not_sampled_the_failed_delivery_is_kept(
         search_proxy.restore()
     assert stack.wait(job_id, 120)["state"] == "published"
     assert trace.services() == {"indexer"}
-    tries = {span.span_id for span in trace.named("indexer process")}
+    tries = {span.span_id for span in trace.named("process indexer")}
     below = {span.name for span in trace.spans if span.parent_id in tries}
     assert {"catalog.jobs.standing", "objects.get"} <= below
 
@@ -115,7 +115,7 @@ def test_of_a_trace_that_is_not_sampled_the_failed_delivery_is_kept(
 def test_one_query_is_one_trace_across_services_and_stores(stack: Stack, servers: Servers) -> None:
     stack.ingest("pump.md", MARKDOWN.encode(), document_id="asked")
     answer = stack.search("where is grease LGMT-3 used")
-    names = ("query.plan answer", "query.retrieve answer", "index.search")
+    names = ("answer query.plan", "answer query.retrieve", "index.search")
     trace = wait_for_trace(
         servers["jaeger"].addresses["query"], answer["trace_id"], whole(None, *names)
     )
@@ -124,7 +124,7 @@ def test_one_query_is_one_trace_across_services_and_stores(stack: Stack, servers
     assert trace.roots()[0].service == "groundwire-gateway"
     assert any(name.startswith("catalog.") for name in trace.names())
     parents = {s.span_id: s for s in trace.spans}
-    (asked,) = trace.named("query.retrieve answer")
+    (asked,) = trace.named("answer query.retrieve")
     assert parents[asked.parent_id].service == "groundwire-planner"
 
 

@@ -1,10 +1,11 @@
 """Probes and metrics."""
 
 from fastapi import APIRouter
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from libs.runtime.probes import not_ready
+from libs.runtime.telemetry import metrics_page
 from services.gateway.http.guard import GuardedRoute, public
 from services.gateway.http.params import DepsDep
 
@@ -26,6 +27,7 @@ async def readyz(deps: DepsDep) -> Response:
 
 
 @router.get("/metrics", response_class=PlainTextResponse, openapi_extra=public())
-async def metrics() -> Response:
+async def metrics(request: Request) -> Response:
     """Prometheus metrics of this process."""
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    body, media_type = metrics_page(request.headers.get("accept", ""))
+    return Response(body, media_type=media_type)

@@ -2,12 +2,13 @@
 
 import time
 
-from opentelemetry.trace import Span, SpanKind
+from opentelemetry.trace import Span, SpanKind, StatusCode
 from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from libs.runtime.telemetry import exemplar_of
 from libs.runtime.tracing import current_traceparent, extract, record_error, tracer
 from services.gateway.http.errors import internal_error
 
@@ -21,6 +22,9 @@ SECONDS = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60),
 )
 UNMATCHED = "unmatched"
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"}
+OTHER = "_OTHER"
+"""A method that nobody knows is the client's own text."""
 CLIENT_GONE = 499
 
 
@@ -39,8 +43,9 @@ class Observe:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
+        method = scope["method"] if scope["method"] in METHODS else "HTTP"
         with tracer().start_as_current_span(
-            f"{scope['method']}",
+            method,
             context=extract(Headers(scope=scope)),
             kind=SpanKind.SERVER,
             record_exception=False,
@@ -48,12 +53,15 @@ class Observe:
         ) as span:
             status = await self._serve(scope, receive, send, span)
             route = route_of(scope)
-            span.update_name(f"{scope['method']} {route}")
-            span.set_attribute("http.request.method", scope["method"])
+            span.update_name(f"{method} {route}")
+            span.set_attribute("http.request.method", OTHER if method == "HTTP" else method)
+            span.set_attribute("url.scheme", scope["scheme"])
             span.set_attribute("http.route", route)
             span.set_attribute("http.response.status_code", status)
+            if status >= 500:
+                span.set_status(StatusCode.ERROR)
         REQUESTS.labels(route, str(status)).inc()
-        SECONDS.labels(route).observe(time.perf_counter() - started)
+        SECONDS.labels(route).observe(time.perf_counter() - started, exemplar_of(span))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, span: Span) -> int:
         status = 0

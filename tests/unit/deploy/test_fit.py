@@ -227,7 +227,7 @@ async def status_of(path: str) -> int:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request"}
 
-    await probe_app("test", {})({"type": "http", "path": path}, receive, send)
+    await probe_app("test", {})({"type": "http", "path": path, "headers": []}, receive, send)
     return int(sent[0]["status"])
 
 

@@ -305,3 +305,19 @@ async def test_a_call_that_is_given_up_is_counted_as_cancelled() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert counted("slow", "call", "cancelled") == 1
+
+
+async def test_spans_of_a_database_say_which_and_where(spans: InMemorySpanExporter) -> None:
+    store = watched(Shapes(), "index", "opensearch://me@search.internal:9200/corpus?shards=6")
+    await store.call()
+    await watched(Shapes(), "objects", "file:///somewhere").call()
+    of_database, of_file = (dict(span.attributes or {}) for span in spans.get_finished_spans())
+    assert of_database == {
+        "groundwire.store": "index",
+        "groundwire.operation": "call",
+        "db.operation.name": "call",
+        "db.system.name": "opensearch",
+        "server.address": "search.internal",
+        "server.port": 9200,
+    }
+    assert not [name for name in of_file if name.startswith(("db.", "server."))]
