@@ -3,6 +3,10 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from services.retriever.app import build
+from services.retriever.settings import Settings
 from services.retriever.switching import Switching
 from tests.unit.retriever.test_load import Stores, asks, retriever
 
@@ -52,3 +56,23 @@ async def test_what_is_known_of_a_corpus_is_of_one_model() -> None:
     searching.use(cast(Any, stores))
     answer = await searching.retrieve(asks())
     assert "dense" in answer.chunks[0].channels
+
+
+@pytest.mark.parametrize(("before", "watched"), [("", False), ("seeded", True)])
+def test_the_service_watches_for_the_change_where_a_model_answered_before(
+    before: str, watched: bool
+) -> None:
+    begun: list[str] = []
+    periodic: list[str] = []
+    service = SimpleNamespace(
+        settings=Settings(embedder_before=before, _env_file=None),  # type: ignore[call-arg]
+        stores=SimpleNamespace(catalog=None, index=None, embedder=None, graph=None, objects=None),
+        answer=lambda subject, model, handler, **_: None,
+        soon=lambda task, name: begun.append(task.__qualname__),
+        every=lambda seconds, task, name: periodic.append(task.__qualname__),
+        on_end=lambda hook: None,
+        on_ready=lambda name, check: None,
+    )
+    build(cast(Any, service))
+    assert begun == (["Switching.begin"] if watched else ["Retriever.warm_up"])
+    assert periodic == (["Switching.look"] if watched else [])
