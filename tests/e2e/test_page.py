@@ -87,7 +87,16 @@ def test_jobs_say_what_failed_and_why(filled: Stack) -> None:
     filled.wait(job["job_id"])
     dom = opened(filled, "/jobs", "broken-page.pdf")
     assert "broken-page.pdf" in dom
-    assert "unreadable: the PDF cannot be opened" in dom
+    assert "The file cannot be read. (the PDF cannot be opened" in dom
+    korean = opened(filled, "/jobs", "broken-page.pdf", "ko")
+    assert "읽을 수 없는 파일입니다. (the PDF cannot be opened" in korean
+    assert re.search(r'<td class="bad">실패</td>', korean)
+
+
+def test_what_is_not_there_is_said_and_nothing_else_stays(filled: Stack) -> None:
+    dom = opened(filled, "/document/nobodys", "cannot be shown")
+    assert "It is not there, or not yours to see." in dom
+    assert "This view cannot be shown." in dom
 
 
 def test_a_key_out_of_a_link_is_asked_about_first_but_on_this_machine(filled: Stack) -> None:

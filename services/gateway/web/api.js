@@ -1,5 +1,7 @@
 // Calls of the HTTP interface with the key of this tab.
 
+import { problem } from "./said.js";
+
 const STORED = "groundwire.key";
 
 export class Refused extends Error {}
@@ -14,13 +16,18 @@ export const useNamespace = (value) => { space = value; };
 
 export async function raw(path, options = {}) {
   const headers = { Authorization: `Bearer ${key()}`, ...(options.headers || {}) };
-  const answer = await fetch(path.startsWith("/") ? path : `/v1/namespaces/${space}/${path}`,
-    { ...options, headers, cache: "no-store" });
+  let answer;
+  try {
+    answer = await fetch(path.startsWith("/") ? path : `/v1/namespaces/${space}/${path}`,
+      { ...options, headers, cache: "no-store" });
+  } catch (away) {
+    throw new Error(problem("away"), { cause: away });
+  }
   if (answer.ok) return answer;
   let detail = `${answer.status}`;
   try {
-    const problem = await answer.json();
-    detail = `${problem.code}: ${problem.detail || problem.title}`;
+    const told = await answer.json();
+    detail = problem(told.code, told.detail || told.title);
   } catch { /* the status says enough */ }
   const error = new Refused(detail);
   error.status = answer.status;
@@ -60,12 +67,12 @@ export function sendTo(path, file, onBytes) {
     request.setRequestHeader("Authorization", `Bearer ${key()}`);
     request.setRequestHeader("Idempotency-Key", crypto.randomUUID());
     request.upload.onprogress = (event) => onBytes(event.loaded, event.total);
-    request.onerror = () => reject(new Refused("the service does not answer"));
+    request.onerror = () => reject(new Refused(problem("away")));
     request.onload = () => {
       let body = {};
       try { body = JSON.parse(request.responseText); } catch { /* told below */ }
       if (request.status < 300) resolve(body);
-      else reject(new Refused(`${body.code || request.status}: ${body.detail || ""}`));
+      else reject(new Refused(problem(body.code || request.status, body.detail)));
     };
     const form = new FormData();
     form.append("file", file, file.name);

@@ -36,18 +36,21 @@ function askForKey(message) {
 async function route() {
   if (!key()) { askForKey(); return; }
   const [name, ...rest] = location.hash.replace(/^#\//, "").split("/");
-  const view = VIEWS[name] || search;
+  const known = VIEWS[name] ? name : "search";
   for (const link of document.querySelectorAll("nav a")) {
-    const own = link.getAttribute("href") === `#/${name === "document" ? "documents" : name || "search"}`;
+    const own = link.getAttribute("href") === `#/${known === "document" ? "documents" : known}`;
     if (own) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   notice("");
   try {
-    await view(...rest.map(decodeURIComponent));
+    await VIEWS[known](...rest.map(decodeURIComponent));
   } catch (error) {
     if (error.status === 401) { forget(); askForKey(error.message); }
-    else notice(error.message, true);
+    else {
+      notice(error.message, true);
+      show(el("section", { class: "panel" }, el("p", {}, t("noView")), el("p", {}, el("a", { href: "#/search" }, t("search")))));
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // Documents: sending them with live progress, and looking into one.
 
 import { follow, get, picture, post, raw, remove, upload } from "./api.js";
-import { el, notice, show, tableOf, when } from "./dom.js";
+import { el, grid, notice, picker, show, tableOf, when } from "./dom.js";
+import { problem, said } from "./said.js";
 import { t } from "./words.js";
 
 const PAGE = 50;
@@ -10,6 +11,7 @@ export async function documents() {
   const rows = el("tbody", {});
   const more = el("button", { type: "button", hidden: true }, t("more"));
   const progress = el("div", { "aria-live": "polite" });
+  const empty = el("p", { hidden: true }, t("noDocuments"));
   let cursor = null;
   const load = async (fresh) => {
     if (fresh) { cursor = null; rows.replaceChildren(); }
@@ -17,6 +19,7 @@ export async function documents() {
     rows.append(...page.items.map(rowOf));
     cursor = page.next_cursor;
     more.hidden = !cursor;
+    empty.hidden = rows.childElementCount > 0;
   };
   more.addEventListener("click", () => load(false));
   const send = async (files) => {
@@ -25,28 +28,26 @@ export async function documents() {
   };
   show(el("section", { class: "panel" }, dropZone(send), progress),
     el("section", { class: "panel" }, el("h2", {}, t("documents")),
-      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {},
-        ...["name", "state", "chunks", "pages", "revision", "changed"].map((name) => el("th", { scope: "col" }, t(name))))),
-      rows)), more));
+      grid(["name", "state", "chunks", "pages", "revision", "changed"].map(t), rows), empty, more));
   await load(true);
 }
 
 function rowOf(document_) {
-  const dense = document_.dense_coverage < 1 ? ` · ${Math.round(100 * document_.dense_coverage)} %` : "";
+  const dense = document_.active_revision && document_.dense_coverage < 1 ? ` · ${Math.round(100 * document_.dense_coverage)} %` : "";
   return el("tr", {},
-    el("td", {}, el("a", { href: `#/document/${encodeURIComponent(document_.document_id)}` }, document_.file_name)),
-    el("td", {}, `${document_.state}${dense}`), el("td", {}, String(document_.counts.chunks ?? "–")),
+    el("td", { class: "long" }, el("a", { href: `#/document/${encodeURIComponent(document_.document_id)}`, dir: "auto" }, document_.file_name)),
+    el("td", {}, `${said(document_.state)}${dense}`), el("td", {}, String(document_.counts.chunks ?? "–")),
     el("td", {}, String(document_.counts.pages || "–")), el("td", {}, String(document_.active_revision ?? "–")),
     el("td", {}, when(document_.updated_at)));
 }
 
 function dropZone(send) {
-  const input = el("input", { type: "file", multiple: true, id: "files", onchange: () => send(input.files) });
+  const { label } = picker({ multiple: true, id: "files" }, send);
   const zone = el("div", { class: "drop",
     ondragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
     ondragleave: () => zone.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); zone.classList.remove("over"); send(event.dataTransfer.files); },
-  }, el("p", {}, t("drop")), el("label", { for: "files" }, t("choose")), " ", input);
+  }, el("p", {}, t("drop")), label);
   return zone;
 }
 
@@ -59,10 +60,10 @@ async function sendOne(file, place) {
     const job = await follow(accepted.job_id, (state) => {
       const { done, total } = state.progress || {};
       if (total) bar.value = 0.3 + 0.7 * (done / total);
-      told.textContent = `${state.stage} · ${state.state}`;
+      told.textContent = `${said(state.stage)} · ${said(state.state)}`;
     });
     bar.value = 1;
-    told.textContent = job.error ? `${job.error.code}: ${job.error.detail}` : job.state;
+    told.textContent = job.error ? problem(job.error.code, job.error.detail) : said(job.state);
     told.className = job.state === "published" ? "good" : "bad";
   } catch (error) {
     told.textContent = error.message;
@@ -93,8 +94,8 @@ export async function documentView(id) {
     next.click();
   } }, ...tabs);
   show(el("p", {}, el("a", { href: "#/documents" }, `← ${t("back")}`)),
-    el("section", { class: "panel" }, el("h2", {}, about.file_name),
-      el("p", { class: "soft" }, `${about.document_id} · ${about.state} · ${t("revision")} ${about.active_revision ?? "–"} · ` +
+    el("section", { class: "panel" }, el("h2", { dir: "auto" }, about.file_name),
+      el("p", { class: "soft" }, `${about.document_id} · ${said(about.state)} · ${t("revision")} ${about.active_revision ?? "–"} · ` +
         Object.entries(about.inferred).map(([name, value]) => `${name}: ${value}`).join(" · ")),
       el("button", { type: "button", onclick: async () => {
         if (!confirm(t("removeAsk"))) return;
@@ -135,7 +136,7 @@ async function chunks(base) {
 function chunkOf(chunk) {
   const { metadata } = chunk;
   return el("article", { class: "panel" }, el("p", { class: "soft" },
-    `${chunk.type} · ${chunk.path.join(" › ")} · ${metadata.tokens} tokens` +
+    `${said(chunk.type)} · ${chunk.path.join(" › ")} · ${metadata.tokens} tokens` +
     (metadata.page_numbers.length ? ` · ${t("page")} ${metadata.page_numbers.join(", ")}` : "")),
   metadata.html ? tableOf(metadata.html) : el("p", { class: "text" }, chunk.content));
 }
@@ -163,7 +164,7 @@ async function images(base) {
 async function diagnostics(base) {
   const { engine, findings } = await get(`${base}/diagnostics`);
   return el("div", {}, el("p", {}, engine), findings.length ? el("ul", {}, ...findings.map((finding) => el("li", {},
-    `${finding.severity} ${finding.code}: ${finding.detail}${finding.count > 1 ? ` × ${finding.count}` : ""}` +
+    `${said(finding.severity)} ${finding.code}: ${finding.detail}${finding.count > 1 ? ` × ${finding.count}` : ""}` +
     (finding.page ? ` (${t("page")} ${finding.page})` : "")))) : el("p", {}, t("none")));
 }
 
@@ -171,16 +172,16 @@ async function revisions(base, about) {
   const { items } = await get(`${base}/revisions?limit=100`);
   const changes = el("div", {});
   const rows = items.map((one) => el("tr", {}, el("td", {}, String(one.revision)),
-    el("td", {}, one.active ? t("active") : one.state), el("td", {}, String(one.counts.chunks ?? "–")),
-    el("td", {}, when(one.published_at)), el("td", { class: "row" },
+    el("td", {}, one.active ? t("active") : said(one.state)), el("td", {}, String(one.counts.chunks ?? "–")),
+    el("td", {}, when(one.published_at)), el("td", {}, el("div", { class: "row" },
       one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: async () => {
         await post(`${base}/revisions/${one.revision}/activate`);
         await documentView(about.document_id);
       } }, t("activate")),
       one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: async () => {
         changes.replaceChildren(await difference(base, one.revision, about.active_revision));
-      } }, t("compare")))));
-  return el("div", {}, el("div", { class: "scroll" }, el("table", {}, el("tbody", {}, ...rows))), changes);
+      } }, t("compare"))))));
+  return el("div", {}, grid([...["revision", "state", "chunks", "changed"].map(t), ""], el("tbody", {}, ...rows)), changes);
 }
 
 /** Chunks that only one of two revisions holds; equal content has equal ids. */

@@ -1,5 +1,7 @@
 // Building nodes: text is always text, and tables are rebuilt from the few tags they need.
 
+import { language, t } from "./words.js";
+
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -37,8 +39,24 @@ export function tableOf(html) {
   return el("div", { class: "scroll" }, copy(parsed.body));
 }
 
+/** A table of data; it scrolls, by keys too, where the window is narrow. */
+export function grid(heads, rows) {
+  return el("div", { class: "scroll", tabindex: "0", role: "group" }, el("table", {}, heads.length ? el("thead", {}, el("tr", {},
+    ...heads.map((name) => el("th", { scope: "col" }, name)))) : null, rows));
+}
+
+/** A button that chooses files; the browser's own speaks the browser's language. */
+export function picker(attributes, onchange = () => {}) {
+  const named = el("span", {}, t("choose"));
+  const input = el("input", { type: "file", ...attributes, onchange: () => {
+    named.textContent = [...input.files].map((file) => file.name).join(", ") || t("choose");
+    onchange(input.files);
+  } });
+  return { input, label: el("label", { class: "pick" }, named, input) };
+}
+
 export function when(text) {
-  return text ? new Date(text).toLocaleString() : "";
+  return text ? new Date(text).toLocaleString(language()) : "";
 }
 
 export function show(...nodes) {

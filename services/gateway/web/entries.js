@@ -1,7 +1,8 @@
 // Entries: pick a collection, ask in everyday words, and send or review its records.
 
 import { follow, get, post, raw, sendTo } from "./api.js";
-import { el, notice, show } from "./dom.js";
+import { el, grid, notice, picker, show } from "./dom.js";
+import { problem, said } from "./said.js";
 import { language, t } from "./words.js";
 
 const TOP = [5, 10, 20, 50];
@@ -80,9 +81,9 @@ function answer(found) {
     el("th", { scope: "row" }, one.name), el("td", {}, one.path), el("td", {}, one.category),
     el("td", {}, el("code", {}, one.id)), el("td", { class: "soft" }, parts(one.channels))));
   const tried = found.attempts.map((one) => `${one.query} (${percent(one.quality)})`).join(" → ");
-  return el("section", { class: "panel" }, rows.length ? el("div", { class: "scroll" }, el("table", {},
-    el("thead", {}, el("tr", {}, ...["place", "similarity", "name", "path", "category", "id", "why"].map((name) =>
-      el("th", { scope: "col" }, t(name))))), el("tbody", {}, ...rows))) : el("p", {}, t("nothing")),
+  return el("section", { class: "panel" }, rows.length
+    ? grid(["place", "similarity", "name", "path", "category", "id", "why"].map(t), el("tbody", {}, ...rows))
+    : el("p", {}, t("nothing")),
   el("p", { class: "soft" }, [tried && `${t("attempts")}: ${tried}`,
     found.category && `${t("category")}: ${found.category}`, found.dense ? "" : t("wordsOnly")]
     .filter(Boolean).join(" · ")));
@@ -101,15 +102,15 @@ function sending(collection) {
     pattern: "[a-z0-9]([a-z0-9\\-]*[a-z0-9])?", autocomplete: "off" });
   const kind = el("select", { id: "kind" }, el("option", { value: "entries" }, t("entries")),
     el("option", { value: "queries" }, t("sampleQuestions")), el("option", { value: "review" }, t("review")));
-  const file = el("input", { type: "file", id: "records", required: true, accept: ".csv,.xlsx,.jsonl,.ods,.xls" });
+  const { input: file, label } = picker({ id: "records", required: true, accept: ".csv,.xlsx,.jsonl,.ods,.xls" });
   const told = el("div", { "aria-live": "polite" });
   const form = el("form", { class: "row", onsubmit: async (event) => {
     event.preventDefault();
     for (const one of file.files) await send(name.value, kind.value, one, told);
     location.hash = `#/entries/${encodeURIComponent(name.value)}`;
     dispatchEvent(new Event("hashchange"));
-  } }, el("label", { for: "into" }, t("collection")), name, kind,
-  el("label", { for: "records" }, t("choose")), file, el("button", {}, t("send")));
+  } }, el("label", { for: "into" }, t("collection")), name, el("label", { for: "kind" }, t("kind")), kind,
+  label, el("button", {}, t("send")));
   return el("details", { class: "panel", open: !collection }, el("summary", {}, t("sendRecords")),
     el("p", { class: "soft" }, t("recordsHelp")), form, told,
     collection ? el("p", { class: "row" }, el("button", { type: "button", onclick: () => workbook(collection) },
@@ -141,11 +142,11 @@ async function send(collection, kind, file, place) {
     const jobs = kind === "review" ? [accepted.entries, accepted.questions] : [accepted];
     let job = null;
     for (const one of jobs) {
-      job = await follow(one.job_id, (state) => { line.textContent = `${file.name}: ${state.stage} · ${state.state}`; });
+      job = await follow(one.job_id, (state) => { line.textContent = `${file.name}: ${said(state.stage)} · ${said(state.state)}`; });
       if (job.state !== "published") break;
     }
     const good = job.state === "published";
-    line.textContent = `${file.name}: ${job.error ? job.error.detail : job.state}`;
+    line.textContent = `${file.name}: ${job.error ? problem(job.error.code, job.error.detail) : said(job.state)}`;
     if (good && kind === "review") line.textContent += ` — ${await changes(collection)}`;
     line.className = good ? "good" : "bad";
   } catch (error) {

@@ -1,7 +1,8 @@
 // Jobs and dead letters: what runs, what failed and why, and what an operator can do about it.
 
 import { get, post, remove } from "./api.js";
-import { el, notice, show, when } from "./dom.js";
+import { el, grid, notice, show, when } from "./dom.js";
+import { problem, said } from "./said.js";
 import { t } from "./words.js";
 
 const LIVE = new Set(["waiting", "running"]);
@@ -20,8 +21,7 @@ function listing(title, columns, read, rowOf) {
     empty.hidden = rows.childElementCount > 0;
   };
   more.addEventListener("click", () => load(false));
-  show(el("section", { class: "panel" }, el("h2", {}, title), el("div", { class: "scroll" },
-    el("table", {}, el("thead", {}, el("tr", {}, ...columns.map((name) => el("th", { scope: "col" }, name)))), rows)),
+  show(el("section", { class: "panel" }, el("h2", {}, title), grid(columns, rows),
   empty, more));
   return load(true);
 }
@@ -31,13 +31,13 @@ const paged = (path) => (cursor) => get(`${path}${path.includes("?") ? "&" : "?"
 export function jobs() {
   return listing(t("jobs"), [t("name"), t("state"), t("stage"), t("reason"), t("changed"), ""], paged("jobs"),
     (job, again) => el("tr", {},
-      el("td", {}, el("a", { href: `#/document/${encodeURIComponent(job.document_id)}` }, job.file_name)),
-      el("td", { class: job.state === "failed" ? "bad" : "" }, job.state),
-      el("td", {}, `${job.stage} ${job.progress.done}/${job.progress.total}`),
-      el("td", {}, job.error ? `${job.error.code}: ${job.error.detail}` : ""),
+      el("td", { class: "long" }, el("a", { href: `#/document/${encodeURIComponent(job.document_id)}`, dir: "auto" }, job.file_name)),
+      el("td", { class: job.state === "failed" ? "bad" : "" }, said(job.state)),
+      el("td", {}, `${said(job.stage)} ${job.progress.done}/${job.progress.total}`),
+      el("td", { class: job.error ? "long" : "" }, job.error ? problem(job.error.code, job.error.detail) : ""),
       el("td", {}, when(job.updated_at)),
       el("td", {}, LIVE.has(job.state) ? el("button", { type: "button", onclick: async () => {
-        await post(`jobs/${job.job_id}/cancel`);
+        try { await post(`jobs/${job.job_id}/cancel`); } catch (error) { notice(error.message, true); }
         await again();
       } }, t("cancel")) : "")));
 }
@@ -49,14 +49,14 @@ export function letters() {
   return listing(t("letters"), [t("stage"), t("reason"), t("documents"), t("changed"), ""], paged("/v1/dead-letters"),
     (letter, again) => {
       const place = `/v1/dead-letters/${encodeURIComponent(letter.dead_letter_id)}`;
-      return el("tr", {}, el("td", {}, letter.stage), el("td", {}, `${letter.code}: ${letter.detail}`),
+      return el("tr", {}, el("td", {}, said(letter.stage)), el("td", { class: "long" }, problem(letter.code, letter.detail)),
         el("td", {}, letter.document_id || "", " ",
           letter.trace_url ? el("a", { href: letter.trace_url, rel: "noreferrer" }, t("trace")) : ""),
         el("td", {}, when(letter.parked_at)),
-        el("td", { class: "row" }, el("button", { type: "button", onclick: act(() => post(`${place}/replay`), again) }, t("replay")),
+        el("td", {}, el("div", { class: "row" }, el("button", { type: "button", onclick: act(() => post(`${place}/replay`), again) }, t("replay")),
           el("button", { type: "button", onclick: act(async () => {
             const reason = prompt(t("discardWhy"));
             if (reason) await remove(`${place}?reason=${encodeURIComponent(reason)}`);
-          }, again) }, t("discard"))));
+          }, again) }, t("discard")))));
     });
 }

@@ -61,7 +61,7 @@ export function planPicture(steps) {
     svg.append(
       make("rect", { x: box.x, y: box.y, width: WIDTH, height: HEIGHT, rx: 8 }),
       make("text", { x: box.x + 10, y: box.y + 20 }, box.id.slice(0, 20)),
-      make("text", { x: box.x + 10, y: box.y + 36 }, box.kinds.join(", ").slice(0, 22)),
+      make("text", { x: box.x + 10, y: box.y + 36 }, box.kinds.filter((kind) => kind !== box.id).join(", ").slice(0, 22)),
       make("text", { x: box.x + 10, y: box.y + 53 }, figures.filter(Boolean).join(" · ")));
   }
   return svg;

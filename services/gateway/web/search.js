@@ -1,8 +1,9 @@
 // Search in both modes: evidence beside its page, the receipt, and the plan as a picture.
 
 import { picture, post } from "./api.js";
-import { el, notice, show, tableOf } from "./dom.js";
+import { el, grid, notice, show, tableOf } from "./dom.js";
 import { planPicture } from "./plan.js";
+import { said } from "./said.js";
 import { t } from "./words.js";
 
 let last = { query: "", mode: "classic", answer: null };
@@ -49,7 +50,7 @@ function render(place) {
   el("div", { class: "soft" }, place_of(piece)),
   el("p", { class: "text" }, shortened(piece.content))));
   const summary = el("p", { class: "soft" },
-    `${answer.status}${answer.status_reason ? ` — ${answer.status_reason}` : ""} · ` +
+    `${said(answer.status)}${answer.status_reason ? ` — ${answer.status_reason}` : ""} · ` +
     `${answer.evidence.length} ${t("pieces")} · ${answer.budget.spent.milliseconds ?? 0} ms · ` +
     `${answer.budget.spent.tokens ?? 0} tokens${answer.cached ? " · cache" : ""}`);
   place.replaceChildren(
@@ -85,7 +86,7 @@ async function choose(button, buttons, piece, aside) {
         verdict.textContent = t("copied");
       } }, t("copy")),
       el("button", { type: "button", onclick: async () => {
-        verdict.textContent = (await post("verify", cite)).status;
+        verdict.textContent = said((await post("verify", cite)).status);
       } }, t("verify")),
       el("a", { href: `#/document/${encodeURIComponent(piece.document_id)}` }, t("outline")), verdict),
     pictures);
@@ -119,10 +120,10 @@ function unopened(answer) {
 
 function receipt(answer) {
   const { limit, spent, steps, stop_reason: stop } = answer.budget;
-  const rows = Object.keys(limit).map((name) => el("tr", {}, el("th", { scope: "row" }, name),
+  const rows = Object.keys(limit).map((name) => el("tr", {}, el("th", { scope: "row" }, said(name)),
     el("td", {}, String(spent[name] ?? "–")), el("td", {}, String(limit[name]))));
   return el("details", { class: "panel", open: last.mode === "agentic" },
     el("summary", {}, `${t("plan")} · ${t("receipt")}`), planPicture(steps),
-    el("table", { class: "small" }, el("tbody", {}, ...rows)),
+    grid(["", t("spent"), t("limit")], el("tbody", {}, ...rows)),
     el("p", { class: "soft" }, `${stop} · run ${answer.run_id}`));
 }

@@ -102,6 +102,11 @@ const WORDS = {
   review_unknown: ["not published", "없는 항목"],
   recordsHelp: ["CSV, workbook or JSON lines with id and name; path, category, keywords, search_count and text where there are some.",
     "id와 name(메뉴명)이 있는 CSV, 엑셀, JSONL 파일입니다. 경로, 분류, 키워드, 검색수, 설명 열도 쓸 수 있습니다."],
+  spent: ["used", "사용"],
+  limit: ["limit", "한도"],
+  kind: ["Kind", "종류"],
+  noDocuments: ["No documents yet: drop some above.", "아직 문서가 없습니다. 위에 파일을 놓으세요."],
+  noView: ["This view cannot be shown.", "이 화면을 보여 줄 수 없습니다."],
   compare: ["Compare with active", "사용 중인 개정과 비교"],
   same: ["No difference.", "차이가 없습니다."],
 };
