@@ -28,6 +28,12 @@ from tests.support.manifests import BASE, container_of, ours, pod_of, rendered
 
 DOCKERFILE = (ROOT / "deploy" / "images" / "Dockerfile").read_text()
 OURS = ("libs", "services", "deploy")
+COMMANDS = (
+    "libs.client.cli.app",
+    *(f"deploy.local.{name}" for name in ("commands", "bootstrap", "doctor", "operating")),
+    *(f"deploy.local.{name}" for name in ("backup", "check", "rebuild", "alone")),
+)
+"""What `groundwire` runs in a pod (`deploy/k8s/job.py`)."""
 STARTED = {
     SERVICE: [f"services.{stage}" for stage in Stage if stage is not Stage.PARSER],
     PARSER: ["services.parser"],
@@ -84,12 +90,12 @@ def test_what_is_imported_is_installed(role: str) -> None:
         assert there & set(map(canonical, packages[module])), module
 
 
-def test_the_bootstrap_job_finds_what_it_imports() -> None:
+def test_jobs_of_operators_find_what_they_import() -> None:
     there = packages_of(SERVICE)
     packages = packages_distributions()
     wanted = {
         name.partition(".")[0]
-        for module in ("deploy.local.commands", "deploy.local.bootstrap", "libs.client.cli.app")
+        for module in COMMANDS
         for file in (source(module),)
         if file is not None
         for name in imported(file)
