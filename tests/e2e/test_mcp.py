@@ -55,6 +55,7 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == TOOLS
         assert all("." in (tool.description or "") for tool in tools.values())
+        assert all(tool.input_schema["additionalProperties"] is False for tool in tools.values())
 
         sent = await used(
             client, "ingest_url_or_file", file_name=f"{name}.md", text=TEXT, document_id=name
@@ -71,9 +72,14 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
         (hit,) = hits["hits"]
         read = await used(client, "read_chunks", document_id=name, path=hit["section_path"])
         assert read["chunks"][0]["content"] == "The relief valve opens at 11.5 bar."
+        known = read["chunks"][0]["chunk_id"]
+        some = await used(client, "read_chunks", document_id=name, chunk_ids=[known, "t0"])
+        assert [chunk["chunk_id"] for chunk in some["chunks"]] == [known]
+        assert some["not_found"] == ["t0"]
         found = await used(client, "search", query="relief valve", document_ids=[name],
                            token_budget=500)  # fmt: skip
         piece = found["evidence"][0]
+        assert all(value not in (None, "", [], {}) for value in piece.values())
         assert piece["chunk_id"] == hit["chunk_id"]
         citation = {key: piece[key] for key in
                     ("document_id", "revision", "chunk_id", "content_hash")}  # fmt: skip
@@ -89,6 +95,19 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
         ("search", {"query": ""}, "query"),
         ("search", {}, "query"),
         ("get_outline", {"document_id": "nowhere"}, "not_found"),
+        ("get_outline", {"document_id": "nowhere"}, "list_documents and search give document ids"),
+        ("read_chunks", {"document_id": "nowhere", "path": ["Limits"]}, "call get_outline"),
+        (
+            "read_chunks",
+            {"document_id": "a", "path": "Limits"},
+            "path: Input should be a valid list",
+        ),
+        (
+            "search",
+            {"query": "a", "documents": ["b"]},
+            "search has no argument documents; it takes",
+        ),
+        ("find", {}, "no tool is called find; there are search, list_documents"),
         ("grep_chunks", {"pattern": "(a", "regex": True}, "RE2"),
         ("ingest_url_or_file", {"file_name": "a.md"}, "exactly one"),
         ("ingest_url_or_file", {"file_name": "a.md", "content_base64": "%"}, "base64"),

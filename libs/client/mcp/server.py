@@ -1,19 +1,20 @@
 """The MCP server around the tools: what differs between stdio and HTTP is only the client."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import ValidationError
 
 from libs.client.asynchronous import AsyncClient
 from libs.client.errors import ApiError, Unreachable
 from libs.client.mcp.tools import TOOLS, Answer
+from libs.contracts.faults import Code
 
 INSTRUCTIONS = """\
 Groundwire holds documents and answers with evidence that can be cited; it never writes answers.
@@ -29,9 +30,57 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
 
+TAKEN: Mapping[str, Sequence[str]] = {
+    tool.__name__: [*inspect.signature(tool).parameters][1:] for tool in TOOLS
+}
+"""The arguments of each tool; the client is none."""
+
+HINTS: Mapping[str, str] = {
+    "get_outline": "list_documents and search give document ids; a path begins with the outermost "
+    'title, as in ["Manual", "Limits"]: call get_outline without path for all',
+    "get_job_status": "ingest_url_or_file gives job ids",
+}
+"""Where what was not found can be learned."""
+HINTED = {"read_chunks": "get_outline"}
+
+
+class Teaching(MCPServer[Any]):
+    """A server that refuses arguments it does not know, instead of answering without them, and
+    says what is wrong with those it does in sentences."""
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools; their schemas allow no other arguments."""
+        tools = await super().list_tools()
+        return [
+            tool.model_copy(update={"input_schema": {**tool.input_schema, **NO_OTHERS}})
+            for tool in tools
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Raises `ToolError` for what the caller can put right."""
+        taken = TAKEN.get(name)
+        if taken is None:
+            raise ToolError(f"no tool is called {name[:40]}; there are {', '.join(TAKEN)}")
+        if unknown := sorted(set(arguments) - set(taken)):
+            raise ToolError(
+                f"{name} has no argument {unknown[0][:40]}; it takes {', '.join(taken)}"
+            )
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_sentences(error.__cause__)) from None
+            raise
+
+
+NO_OTHERS = {"additionalProperties": False}
+
+
 def make_server(clients: Clients) -> MCPServer[Any]:
     """A server with all tools; each call gets a client of its own from `clients`."""
-    server: MCPServer[Any] = MCPServer("groundwire", instructions=INSTRUCTIONS, log_level="WARNING")
+    server = Teaching("groundwire", instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in TOOLS:
         writes = tool.__name__.startswith("ingest")
         server.add_tool(
@@ -55,11 +104,15 @@ def _bound(
                 return await tool(client, **arguments)
         except ApiError as error:
             problem = error.problem
-            raise ToolError(f"{problem.code}: {problem.detail}") from None
+            told = f"{problem.code}: {problem.detail}"
+            hint = HINTS.get(HINTED.get(tool.__name__, tool.__name__))
+            if problem.code == Code.NOT_FOUND and hint:
+                told = f"{told}. {hint}"
+            raise ToolError(told) from None
         except Unreachable as error:
             raise ToolError(f"unreachable: {error}") from None
         except ValidationError as error:
-            raise ToolError("; ".join(_sentence(e) for e in error.errors()[:5])) from None
+            raise ToolError(_sentences(error)) from None
         except ValueError as error:
             raise ToolError(str(error)) from None
 
@@ -76,6 +129,6 @@ def _bound(
     return call
 
 
-def _sentence(error: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in error["loc"])
-    return f"{place}: {error['msg']}"
+def _sentences(problem: ValidationError) -> str:
+    errors = problem.errors()[:5]
+    return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in errors)

@@ -58,8 +58,11 @@ async def search(
     body = {"query": query, "mode": mode, "top_k": top_k, "filters": filters,
             "budget": {"tokens": token_budget}, "continue": continue_run}  # fmt: skip
     answer = await client.search(SearchRequest.model_validate(body))
-    shown = answer.model_dump(mode="json", exclude={"evidence_text", "answer_text"})
-    return {key: value for key, value in shown.items() if value not in (None, [], {})}
+    shown = answer.model_dump(
+        mode="json", exclude={"evidence_text": True, "answer_text": True, "budget": {"steps"}}
+    )
+    shown["evidence"] = [_filled(piece) for piece in shown["evidence"]]
+    return _filled(shown)
 
 
 async def list_documents(
@@ -112,7 +115,8 @@ async def read_chunks(
 
     Use it after search, grep_chunks or get_outline, to read what stands around a hit. About
     300 tokens a chunk; at most 20 at a time. Give `next_after` as `after` for the next ones.
-    Tables come as HTML. Each chunk has what is needed to cite and verify it.
+    Tables come as HTML. Each chunk has what is needed to cite and verify it; `not_found` names
+    ids that this revision does not hold.
     """
     view = await client.section(
         document_id,
@@ -134,12 +138,15 @@ async def read_chunks(
         }
         for chunk in view.chunks
     ]
+    found = {chunk["chunk_id"] for chunk in chunks}
+    missing = [one for one in chunk_ids or [] if one not in found and view.next_after is None]
     return {
         "document_id": document_id,
         "revision": view.revision,
         "source_file_name": view.file_name,
         "chunks": chunks,
         "next_after": view.next_after,
+        **({"not_found": missing} if missing and after < 0 else {}),
     }
 
 
@@ -276,6 +283,11 @@ TOOLS = (
     get_job_status,
     verify_citation,
 )
+
+
+def _filled(answer: Answer) -> Answer:
+    """Without what says nothing: it would only fill the reader's context."""
+    return {key: value for key, value in answer.items() if value not in (None, "", [], {})}
 
 
 def _outline(section: NavSection) -> Answer:
