@@ -32,6 +32,20 @@ class Gathering(Generic[A, R]):
             self.running = asyncio.create_task(self._run())
         return await future
 
+    async def whole(self, item: A) -> R:
+        """As a call, but a caller that is cancelled takes back an item that waits still, and
+        else leaves only once the work on it has ended."""
+        task = asyncio.ensure_future(self(item))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            before = len(self._waiting)
+            self._waiting = [entry for entry in self._waiting if entry[0] is not item]
+            if len(self._waiting) < before:
+                task.cancel()
+            await asyncio.wait([task])
+            raise
+
     async def _run(self) -> None:
         try:
             while self._waiting:

@@ -13,27 +13,31 @@ from libs.contracts.events.base import now
 from libs.runtime.bus import Bus
 from libs.runtime.corpusfiles import Corpus
 from libs.runtime.gathering import Gathering
+from libs.runtime.graph.port import GraphNode
 from libs.runtime.inference.port import Vectors
 from libs.runtime.stores import Stores
 from services.indexer.documents import Tokenize
+from services.indexer.linking import link_all
+from services.indexer.parity import Held
 from services.indexer.settings import Settings
 
 BATCHES = 4
 """Batches that the embedder is given at once."""
 
+LINKED = 16
+"""Revisions that are joined to others in one step."""
+
 
 @dataclass(frozen=True)
 class Deps:
     """`tokenize` makes the tokens of the lexical channels; `clock` tells the time in UTC;
-    `linking` is held while a document is joined to others, so that those of this process need
-    not look twice; `following` while the files of a corpus are written."""
+    `following` is held while the files of a corpus are written."""
 
     bus: Bus
     stores: Stores
     tokenize: Tokenize
     settings: Settings
     clock: Callable[[], datetime] = now
-    linking: asyncio.Lock = field(default_factory=asyncio.Lock)
     following: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @cached_property
@@ -41,6 +45,19 @@ class Deps:
         """The vectors of a batch of texts. Documents take turns, a batch each; batches that wait
         go to the embedder together, which likes them large and of like length."""
         return Gathering(self._embedded, BATCHES)
+
+    @cached_property
+    def link(self) -> Gathering[tuple[str, GraphNode], Held]:
+        """Joins a node of a namespace to others; those that wait are joined together."""
+        return Gathering(self._linked, LINKED)
+
+    async def _linked(self, nodes: list[tuple[str, GraphNode]]) -> list[Held]:
+        held: dict[tuple[str, int], Held] = {}
+        for namespace in dict.fromkeys(name for name, _ in nodes):
+            own = {node.revn: node for name, node in nodes if name == namespace}
+            found = await link_all(self.stores.graph, namespace, list(own.values()))
+            held |= {(namespace, revn): one for revn, one in zip(own, found, strict=True)}
+        return [held[namespace, node.revn] for namespace, node in nodes]
 
     async def _embedded(self, batches: list[list[str]]) -> list[Vectors]:
         embedder = self.stores.embedder

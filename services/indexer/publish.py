@@ -27,7 +27,6 @@ from libs.runtime.work import Work
 from services.indexer.deps import Deps
 from services.indexer.documents import index_slices
 from services.indexer.embed import embed_revision
-from services.indexer.linking import link
 from services.indexer.parity import Held, held_chunks, prove
 from services.indexer.promote import promote
 
@@ -173,8 +172,7 @@ async def _indexed(
 
 async def _linked(deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded) -> Held:
     node = GraphNode(revn, event.document_id, loaded.keywords)
-    async with deps.linking:
-        return await link(deps.stores.graph, event.namespace, node)
+    return await deps.link.whole((event.namespace, node))
 
 
 async def _write_index(

@@ -6,7 +6,7 @@
 import dataclasses
 import hashlib
 import inspect
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -110,9 +110,15 @@ class Graph:
         self.edges: dict[tuple[str, str], GraphEdge] = {}
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
-        self._cut(namespace, [node.revn])
-        self.nodes[namespace, node.revn] = node
-        for edge in edges:
+        await self.write_all(namespace, [(node, edges)])
+
+    async def write_all(
+        self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
+    ) -> None:
+        for node, _ in nodes:
+            self._cut(namespace, [node.revn])
+            self.nodes[namespace, node.revn] = node
+        for edge in (edge for _, edges in nodes for edge in edges):
             if {(namespace, edge.revn_a), (namespace, edge.revn_b)} <= self.nodes.keys():
                 self.edges[namespace, edge.edge_id] = edge
 
@@ -150,6 +156,11 @@ class Graph:
         )
 
     async def around(
+        self, namespace: str, nodes: Sequence[GraphNode], minimum_shared: int, limit: int
+    ) -> list[Around]:
+        return [await self._around(namespace, node, minimum_shared, limit) for node in nodes]
+
+    async def _around(
         self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
     ) -> Around:
         few = len(node.keywords) < minimum_shared

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from libs.contracts.faults import Code, WorldFault
@@ -29,6 +29,7 @@ _SWEPT_MEANWHILE = "Neo.ClientError.Statement.EntityNotFound"
 _TRIES = 5
 
 R = TypeVar("R")
+_Row = dict[str, Any]
 Work = Callable[["AsyncManagedTransaction"], Awaitable[R]]
 
 
@@ -60,89 +61,74 @@ class Neo4jGraph:
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
         """See the port; more than `MAX_KEYWORDS` keywords raise `ValueError`."""
-        check_keywords(node.keywords)
-        check_edges(node, edges)
-        key = _key(namespace, node.revn)
-        words = _words(namespace, node.keywords)
-        rows = _edge_rows(namespace, edges)
+        await self.write_all(namespace, [(node, edges)])
 
-        async def work(tx: "AsyncManagedTransaction") -> None:
-            before = await _column(tx, cypher.KEYWORDS_OF, "word", keys=[key])
-            await _run(
-                tx,
-                cypher.PUT_NODE,
-                key=key,
-                namespace=namespace,
-                revn=node.revn,
-                document_id=node.document_id,
-                keywords=sorted(node.keywords),
-            )
-            for some in _batches(words):
-                await _run(tx, cypher.PUT_KEYWORDS, key=key, words=some)
-            for part in _batches(rows):
-                await _run(tx, cypher.PUT_EDGES, edges=part)
-            await _sweep(tx, set(before) - set(words))
-
-        await self._write(work)
+    async def write_all(
+        self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
+    ) -> None:
+        """See the port."""
+        for node, edges in nodes:
+            check_keywords(node.keywords)
+            check_edges(node, edges)
+        if nodes:
+            await self._write(_writing(namespace, nodes))
 
     async def candidates(
         self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
     ) -> list[GraphNode]:
         """See the port."""
         check_keywords(keywords)
-        rows = await self._read(
-            cypher.CANDIDATES,
-            words=_words(namespace, keywords),
-            minimum=minimum_shared,
-            limit=_bounded(limit),
-        )
-        return [
-            GraphNode(row["revn"], row["document_id"], frozenset(row["keywords"])) for row in rows
-        ]
+        asked = _sharing(namespace, [keywords], minimum_shared, limit)
+        (rows,) = await self._read((cypher.CANDIDATES, asked))
+        return [_node(row) for row in rows]
 
     async def neighbours(self, namespace: str, revn: int, limit: int) -> list[Neighbour]:
         """See the port."""
-        rows = await self._read(cypher.NEIGHBOURS, key=_key(namespace, revn), limit=_bounded(limit))
-        return [
-            Neighbour(row["revn"], row["document_id"], row["score"], tuple(row["shared"]))
-            for row in rows
-        ]
+        asked = {"key": _key(namespace, revn), "limit": _bounded(limit)}
+        (rows,) = await self._read((cypher.NEIGHBOURS, asked))
+        return [_neighbour(row) for row in rows]
 
     async def loads(self, namespace: str, revns: list[int]) -> dict[int, tuple[int, float]]:
         """See the port."""
         found: dict[int, tuple[int, float]] = {}
         for some in _batches([_key(namespace, revn) for revn in sorted(set(revns))]):
-            rows = await self._read(cypher.LOADS, keys=some)
+            (rows,) = await self._read((cypher.LOADS, {"keys": some}))
             found |= {row["revn"]: (row["edges"], row["lowest"]) for row in rows}
         return found
 
     async def digest(self, namespace: str, revn: int) -> tuple[int, str]:
         """See the port."""
-        rows = await self._read(cypher.DIGEST, key=_key(namespace, revn))
-        if not rows:
-            return 0, ""
-        others = [row["revn"] for row in rows if row["revn"] is not None]
-        return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
+        (rows,) = await self._read((cypher.EDGES, {"keys": [_key(namespace, revn)]}))
+        return _digest(revn, rows)
 
     async def around(
-        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
-    ) -> Around:
-        """See the port; three requests, of which a node without edges needs two."""
-        near: list[GraphNode] = []
-        if len(node.keywords) >= minimum_shared:
-            near = await self.candidates(namespace, node.keywords, minimum_shared, limit)
-        digest = await self.digest(namespace, node.revn)
-        joined = await self.neighbours(namespace, node.revn, limit) if digest[0] else []
-        return Around(near, joined, digest)
+        self, namespace: str, nodes: Sequence[GraphNode], minimum_shared: int, limit: int
+    ) -> list[Around]:
+        """See the port; two statements in one transaction, however many nodes there are."""
+        for node in nodes:
+            check_keywords(node.keywords)
+        few = [len(node.keywords) < minimum_shared for node in nodes]
+        wanted = [frozenset() if less else n.keywords for n, less in zip(nodes, few, strict=True)]
+        keys = [_key(namespace, node.revn) for node in nodes]
+        near, edges = await self._read(
+            (cypher.CANDIDATES, _sharing(namespace, wanted, minimum_shared, limit)),
+            (cypher.EDGES, {"keys": keys}),
+        )
+        found = []
+        for place, (node, key) in enumerate(zip(nodes, keys, strict=True)):
+            own = [row for row in edges if row["key"] == key]
+            joined = [_neighbour(row) for row in own if row["revn"] is not None]
+            candidates = [_node(row) for row in near if row["place"] == place]
+            found.append(Around(candidates, joined[: _bounded(limit)], _digest(node.revn, own)))
+        return found
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
         """See the port."""
-        rows = await self._read(
-            cypher.PAGE, namespace=namespace, after=after, limit=page_size(limit)
-        )
+        asked = {"namespace": namespace, "after": after, "limit": page_size(limit)}
+        (rows,) = await self._read((cypher.PAGE, asked))
         return [
             NodeEdges(
-                GraphNode(row["revn"], row["document_id"], frozenset(row["keywords"])),
+                _node(row),
                 tuple(
                     GraphEdge(row["revn"], revn, score, tuple(shared))
                     for revn, score, shared in sorted(row["edges"], key=lambda edge: edge[0])
@@ -179,11 +165,12 @@ class Neo4jGraph:
                         raise
         raise WorldFault(Code.STORE_AWAY, f"{self._address} is busy: keywords come and go")
 
-    async def _read(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+    async def _read(self, *statements: tuple[str, dict[str, Any]]) -> list[list[_Row]]:
+        """The rows of each statement, all in one transaction."""
         from neo4j import unit_of_work
 
-        async def work(tx: "AsyncManagedTransaction") -> list[dict[str, Any]]:
-            return await (await tx.run(statement, parameters)).data()
+        async def work(tx: "AsyncManagedTransaction") -> list[list[_Row]]:
+            return [await (await tx.run(text, given)).data() for text, given in statements]
 
         timed = unit_of_work(timeout=CALL_SECONDS)(work)
         async with (
@@ -191,6 +178,41 @@ class Neo4jGraph:
             self._driver.session(database=self._address.database) as session,
         ):
             return await session.execute_read(timed)
+
+
+def _writing(namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]) -> Work[None]:
+    rows = sorted(
+        (
+            {
+                "key": _key(namespace, node.revn),
+                "namespace": namespace,
+                "revn": node.revn,
+                "document_id": node.document_id,
+                "keywords": sorted(node.keywords),
+            }
+            for node, _ in nodes
+        ),
+        key=lambda row: str(row["key"]),
+    )
+    keys = [row["key"] for row in rows]
+    words = sorted(
+        (word, _key(namespace, node.revn))
+        for node, _ in nodes
+        for word in _words(namespace, node.keywords)
+    )
+    having = [{"word": word, "key": key} for word, key in words]
+    edges = _edge_rows(namespace, [edge for _, given in nodes for edge in given])
+
+    async def work(tx: "AsyncManagedTransaction") -> None:
+        before = await _column(tx, cypher.KEYWORDS_OF, "word", keys=keys)
+        await _run(tx, cypher.PUT_NODES, nodes=rows)
+        for some in _batches(having):
+            await _run(tx, cypher.PUT_KEYWORDS, words=some)
+        for part in _batches(edges):
+            await _run(tx, cypher.PUT_EDGES, edges=part)
+        await _sweep(tx, set(before) - {word for word, _ in words})
+
+    return work
 
 
 def _removal(keys: list[str]) -> Work[int]:
@@ -246,6 +268,30 @@ def _edge_rows(namespace: str, edges: list[GraphEdge]) -> list[dict[str, Any]]:
 def _batches(rows: list[R]) -> Iterator[list[R]]:
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
+
+
+def _sharing(
+    namespace: str, wanted: Sequence[frozenset[str]], minimum: int, limit: int
+) -> dict[str, Any]:
+    """What `CANDIDATES` is asked with; of no keywords there are none."""
+    words = [_words(namespace, keywords) for keywords in wanted]
+    return {"nodes": words, "minimum": minimum, "limit": _bounded(limit)}
+
+
+def _node(row: _Row) -> GraphNode:
+    return GraphNode(row["revn"], row["document_id"], frozenset(row["keywords"]))
+
+
+def _neighbour(row: _Row) -> Neighbour:
+    return Neighbour(row["revn"], row["document_id"], row["score"], tuple(row["shared"]))
+
+
+def _digest(revn: int, rows: list[_Row]) -> tuple[int, str]:
+    """Of the rows that `EDGES` gives for the node."""
+    if not rows:
+        return 0, ""
+    others = [row["revn"] for row in rows if row["revn"] is not None]
+    return graph_digest(revn, [f"{min(revn, one)}:{max(revn, one)}" for one in others])
 
 
 def _bounded(limit: int) -> int:

@@ -12,10 +12,11 @@ CONSTRAINTS = (
     "CREATE INDEX groundwire_place IF NOT EXISTS FOR (r:Revision) ON (r.namespace, r.revn)",
 )
 
-# The node is locked first: whoever writes the same one waits here.
-PUT_NODE = """
-MERGE (r:Revision {key: $key})
-SET r.namespace = $namespace, r.revn = $revn, r.document_id = $document_id, r.keywords = $keywords
+# Nodes are locked first: whoever writes the same one waits here.
+PUT_NODES = """
+UNWIND $nodes AS node
+MERGE (r:Revision {key: node.key})
+SET r += node
 WITH r
 OPTIONAL MATCH (r)-[old:SHARES|HAS]-()
 DELETE old
@@ -23,9 +24,9 @@ DELETE old
 
 # A keyword is locked before it is joined, so that it cannot be swept away meanwhile.
 PUT_KEYWORDS = """
-MATCH (r:Revision {key: $key})
-UNWIND $words AS word
-MERGE (k:Keyword {key: word})
+UNWIND $words AS one
+MATCH (r:Revision {key: one.key})
+MERGE (k:Keyword {key: one.word})
 SET k.used = true
 CREATE (r)-[:HAS]->(k)
 """
@@ -58,14 +59,20 @@ DETACH DELETE r
 RETURN count(r) AS gone
 """
 
+# Of each node, by its place in the list.
 CANDIDATES = """
-UNWIND $words AS word
-MATCH (:Keyword {key: word})<-[:HAS]-(r:Revision)
-WITH r, count(*) AS shared
-WHERE shared >= $minimum
-RETURN r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords
-ORDER BY shared DESC, revn
-LIMIT $limit
+UNWIND range(0, size($nodes) - 1) AS place
+CALL (place) {
+  UNWIND $nodes[place] AS word
+  MATCH (:Keyword {key: word})<-[:HAS]-(r:Revision)
+  WITH r, count(*) AS shared
+  WHERE shared >= $minimum
+  RETURN r, shared
+  ORDER BY shared DESC, r.revn
+  LIMIT $limit
+}
+RETURN place, r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords
+ORDER BY place, shared DESC, revn
 """
 
 NEIGHBOURS = """
@@ -81,10 +88,14 @@ MATCH (r:Revision {key: key})-[e:SHARES]-(:Revision)
 RETURN r.revn AS revn, count(e) AS edges, min(e.score) AS lowest
 """
 
-DIGEST = """
-MATCH (r:Revision {key: $key})
-OPTIONAL MATCH (r)-[:SHARES]-(other:Revision)
-RETURN other.revn AS revn
+# A node without edges has one row, without a revn; an absent one has none.
+EDGES = """
+UNWIND $keys AS key
+MATCH (r:Revision {key: key})
+OPTIONAL MATCH (r)-[e:SHARES]-(other:Revision)
+RETURN key, other.revn AS revn, other.document_id AS document_id, e.score AS score,
+  e.shared AS shared
+ORDER BY key, score DESC, revn
 """
 
 PAGE = """

@@ -1,6 +1,7 @@
 """The graph port: keyword-overlap edges between documents of a namespace."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,6 +78,13 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def write_all(
+        self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
+    ) -> None:
+        """As `write` for each of these different nodes, all in one transaction; an edge may
+        join two of them, and given with both it is one."""
+        ...
+
     async def candidates(
         self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
     ) -> list[GraphNode]:
@@ -98,12 +106,14 @@ class GraphStore(Protocol):
         ...
 
     async def around(
-        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
-    ) -> Around:
+        self, namespace: str, nodes: Sequence[GraphNode], minimum_shared: int, limit: int
+    ) -> list[Around]:
         """What `candidates` (none for fewer keywords than `minimum_shared`), `neighbours` and
-        `digest` say of the node, which need not be stored; each at most `limit`.
+        `digest` say of each of these different nodes, which need not be stored; each at most
+        `limit`.
 
-        One request where the store can, since publishing asks it twice. It MAY be three views.
+        One transaction where the store can, since publishing asks it twice. What it says of a
+        node MAY be three views.
         """
         ...
 

@@ -1,5 +1,6 @@
 """The graph in the catalog's own tables."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -79,25 +80,28 @@ _NEIGHBOURS = (
 )
 
 
-def _write_node(
-    connection: Connection, namespace: str, node: GraphNode, edges: list[GraphEdge]
+def _write_nodes(
+    connection: Connection, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
 ) -> None:
-    clear_nodes(connection, namespace, [node.revn])
-    keywords = sorted(node.keywords)
-    connection.execute(
-        _ADD_NODE,
+    clear_nodes(connection, namespace, [node.revn for node, _ in nodes])
+    stored = [
         {
             "namespace": namespace,
             "revn": node.revn,
             "document_id": node.document_id,
-            "keywords": dump(keywords),
-        },
-    )
-    if keywords:
-        connection.execute(
-            _ADD_KEYWORDS,
-            [{"namespace": namespace, "keyword": one, "revn": node.revn} for one in keywords],
-        )
+            "keywords": dump(sorted(node.keywords)),
+        }
+        for node, _ in nodes
+    ]
+    connection.execute(_ADD_NODE, stored)
+    words = [
+        {"namespace": namespace, "keyword": word, "revn": node.revn}
+        for node, _ in nodes
+        for word in sorted(node.keywords)
+    ]
+    if words:
+        connection.execute(_ADD_KEYWORDS, words)
+    edges = [edge for _, given in nodes for edge in given]
     ends = sorted({revn for edge in edges for revn in (edge.revn_a, edge.revn_b)})
     present: set[int] = set()
     if ends:
@@ -156,6 +160,12 @@ def _digest(connection: Connection, namespace: str, revn: int) -> tuple[int, str
 
 
 def _around(
+    connection: Connection, namespace: str, nodes: Sequence[GraphNode], minimum: int, limit: int
+) -> list[Around]:
+    return [_around_one(connection, namespace, node, minimum, limit) for node in nodes]
+
+
+def _around_one(
     connection: Connection, namespace: str, node: GraphNode, minimum: int, limit: int
 ) -> Around:
     few = len(node.keywords) < minimum
@@ -201,9 +211,17 @@ class CatalogGraph:
 
     async def write(self, namespace: str, node: GraphNode, edges: list[GraphEdge]) -> None:
         """See the port; more than `MAX_KEYWORDS` keywords raise `ValueError`."""
-        check_keywords(node.keywords)
-        check_edges(node, edges)
-        await self._catalog.database.write(_write_node, namespace, node, edges)
+        await self.write_all(namespace, [(node, edges)])
+
+    async def write_all(
+        self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
+    ) -> None:
+        """See the port."""
+        for node, edges in nodes:
+            check_keywords(node.keywords)
+            check_edges(node, edges)
+        if nodes:
+            await self._catalog.database.write(_write_nodes, namespace, nodes)
 
     async def candidates(
         self, namespace: str, keywords: frozenset[str], minimum_shared: int, limit: int
@@ -231,11 +249,12 @@ class CatalogGraph:
         return await self._catalog.database.read(_digest, namespace, revn)
 
     async def around(
-        self, namespace: str, node: GraphNode, minimum_shared: int, limit: int
-    ) -> Around:
+        self, namespace: str, nodes: Sequence[GraphNode], minimum_shared: int, limit: int
+    ) -> list[Around]:
         """See the port."""
-        check_keywords(node.keywords)
-        return await self._catalog.database.read(_around, namespace, node, minimum_shared, limit)
+        for node in nodes:
+            check_keywords(node.keywords)
+        return await self._catalog.database.read(_around, namespace, nodes, minimum_shared, limit)
 
     async def page(self, namespace: str, after: int, limit: int) -> list[NodeEdges]:
         """See the port."""

@@ -62,13 +62,46 @@ class GraphStoreSuite:
         await graph.write(NS, node(2), [edge(2, 1), edge(2, 3, 0.8)])
         for one in (node(2), node(1), node(4, "alone"), node(99)):
             for limit in (1, 10):
-                view = await graph.around(NS, one, 3, limit)
+                (view,) = await graph.around(NS, [one], 3, limit)
                 if len(one.keywords) >= 3:
                     assert view.candidates == await graph.candidates(NS, one.keywords, 3, limit)
                 else:
                     assert view.candidates == []
                 assert view.neighbours == await graph.neighbours(NS, one.revn, limit)
                 assert view.digest == await graph.digest(NS, one.revn)
+
+    async def test_many_nodes_are_looked_at_as_each_alone(self, graph: GraphStore) -> None:
+        for revn in (1, 2, 3):
+            await graph.write(NS, node(revn, *WORDS), [])
+        await graph.write(NS, node(2, *WORDS), [edge(2, 1), edge(2, 3, 0.8)])
+        every = [node(2, *WORDS), node(4, "alone"), node(99), node(1, *WORDS)]
+        for limit in (1, 10):
+            each = [(await graph.around(NS, [one], 3, limit))[0] for one in every]
+            assert await graph.around(NS, every, 3, limit) == each
+        assert await graph.around(NS, [], 3, 10) == []
+
+    async def test_nodes_written_together_may_be_joined(self, graph: GraphStore) -> None:
+        await graph.write(NS, node(1), [])
+        await graph.write(NS, node(3, "old", *WORDS), [edge(1, 3)])
+        for _ in range(2):
+            await graph.write_all(
+                NS,
+                [
+                    (node(3), [edge(3, 2), edge(3, 99)]),
+                    (node(2), [edge(2, 3), edge(2, 1, 0.8)]),
+                    (GraphNode(4, "doc-4", frozenset()), []),
+                ],
+            )
+            assert await graph.digest(NS, 2) == graph_digest(2, ["1:2", "2:3"])
+            assert await graph.digest(NS, 3) == graph_digest(3, ["2:3"])
+            assert await graph.digest(NS, 4) == graph_digest(4, [])
+            assert await graph.candidates(NS, frozenset({"old"}), 1, 10) == []
+        await graph.write_all(NS, [])
+
+    async def test_of_nodes_written_together_all_are_or_none(self, graph: GraphStore) -> None:
+        with pytest.raises(ValueError, match="7:8"):
+            await graph.write_all(NS, [(node(1), []), (node(2), [edge(7, 8)])])
+        assert await graph.digest(NS, 1) == (0, "")
 
     async def test_writing_again_replaces_node_and_edges(self, graph: GraphStore) -> None:
         for revn in (1, 2):

@@ -47,6 +47,28 @@ async def test_one_fails_alone_and_one_that_is_cancelled_takes_nobody_along() ->
     assert (await tasks[0], await tasks[3]) == (10, 140)
 
 
+async def test_who_wants_it_whole_takes_back_what_waits_and_stays_for_what_has_begun() -> None:
+    work = Work()
+    gathering = Gathering(work)
+    begun = asyncio.create_task(gathering.whole(1))
+    while not work.groups:
+        await asyncio.sleep(0)
+    waiting = asyncio.create_task(gathering.whole(2))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    begun.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not begun.done()
+    work.go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await begun
+    assert await gathering.whole(3) == 30
+    assert work.groups == [[1], [3]]
+
+
 async def test_who_waits_is_not_left_behind_when_the_work_ends_for_good() -> None:
     work = Work()
     gathering = Gathering(work)
