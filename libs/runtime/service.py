@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import uvloop
 from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, PullSub
+from faststream.nats import JStream, PullSub
 from faststream.nats.message import NatsMessage
 from pydantic import BaseModel, ValidationError
 
 from libs.contracts.events import CancelJob, JobEvent
 from libs.contracts.faults import Code, Fault
 from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
+from libs.runtime.broker import broker_of
 from libs.runtime.bus import Bus
-from libs.runtime.buslogin import login_of
 from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
 from libs.runtime.probes import Check, HttpServer, http_server, probe_app
@@ -41,7 +41,6 @@ FETCH_SECONDS = 2.0
 HAND_OVER_SHARE = 0.6
 """Of the time that a service may take to end, what its work has before it is handed over."""
 SOON_SECONDS = 2.0
-NO_BUS = "GROUNDWIRE_NATS_URL is not set: name a NATS server, or run `groundwire up`"
 
 log = logger("service")
 
@@ -59,17 +58,7 @@ class Service:
         self.stage = stage
         self.settings = settings
         self.stores = Stores(settings, index_writer=stage is Stage.INDEXER)
-        if settings.nats_url is None:
-            raise SystemExit(NO_BUS)
-        self._broker = NatsBroker(
-            **login_of(settings.nats_url).broker(),
-            name=f"groundwire-{stage}",
-            graceful_timeout=settings.shutdown_seconds,
-            max_reconnect_attempts=-1,
-            reconnect_time_wait=1,
-            logger=None,
-            apply_types=False,
-        )
+        self._broker = broker_of(stage, settings, self._bus_closed)
         self.bus = Bus(self._broker, settings.prefix, self.stores, stage)
         self._registry = WorkRegistry()
         self._policy = RetryPolicy(
@@ -86,6 +75,7 @@ class Service:
         self._soon: list[tuple[Callable[[], Awaitable[None]], str]] = []
         self._apps: list[tuple[Any, str, int]] = []
         self.stopping = asyncio.Event()
+        self.cut_off = False
 
     def hear(
         self,
@@ -272,13 +262,23 @@ class Service:
         except Exception as error:
             log.warning("background task failed", task=name, error=type(error).__name__)
 
+    async def _bus_closed(self) -> None:
+        """Given up for good: only a new process, which reads its settings again, can help."""
+        if not self.stopping.is_set():
+            log.error("the bus ended the connection", error=str(self.bus.nats.last_error))
+            self.cut_off = True
+            self.stopping.set()
+
     async def _bus_ready(self) -> None:
         if not self.bus.nats.is_connected:
             raise Fault(Code.BUS_AWAY, "not connected to the message bus")
 
 
 def run(stage: Stage, settings_type: type[Settings], build: Callable[[Service], None]) -> None:
-    """The whole life of a service process; returns when it was asked to stop."""
+    """The whole life of a service process; returns when it was asked to stop.
+
+    Raises `SystemExit` when the bus will have it no more, so that it is started again.
+    """
     settings = settings_type()
     configure_logging(stage, settings.log_level)
     provider = configure_tracing(stage)
@@ -287,6 +287,8 @@ def run(stage: Stage, settings_type: type[Settings], build: Callable[[Service], 
         service = Service(stage, settings)
         build(service)
         await service.serve()
+        if service.cut_off:
+            raise SystemExit("the bus ended the connection")
 
     try:
         uvloop.run(main())
