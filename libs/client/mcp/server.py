@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from libs.client.asynchronous import AsyncClient
 from libs.client.errors import ApiError, Unreachable
-from libs.client.mcp.tools import TOOLS, Answer
+from libs.client.mcp.shown import Answer
+from libs.client.mcp.tools import TOOLS
 from libs.contracts.faults import Code
 
 INSTRUCTIONS = """\

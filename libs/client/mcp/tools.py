@@ -7,14 +7,14 @@ import binascii
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from libs.client.asynchronous import AsyncClient
+from libs.client.mcp.shown import Answer, filled, outlined
 from libs.client.watch import ENDED
 from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.api.reading import GrepRequest
 from libs.contracts.api.search import SearchRequest, VerifyRequest
-from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.tokens import safe_file_name
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -22,8 +22,6 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_WAIT_SECONDS = 25.0
 MAX_CHUNK_CHARS = 20_000
 POLL_SECONDS = 0.25
-
-Answer = dict[str, Any]
 
 
 async def search(
@@ -61,8 +59,8 @@ async def search(
     shown = answer.model_dump(
         mode="json", exclude={"evidence_text": True, "answer_text": True, "budget": {"steps"}}
     )
-    shown["evidence"] = [_filled(piece) for piece in shown["evidence"]]
-    return _filled(shown)
+    shown["evidence"] = [filled(piece) for piece in shown["evidence"]]
+    return filled(shown)
 
 
 async def list_documents(
@@ -98,7 +96,7 @@ async def get_outline(
         "revision": view.revision,
         "file_name": view.file_name,
         "truncated": view.truncated,
-        **_outline(view.section),
+        **outlined(view.section),
     }
 
 
@@ -283,25 +281,3 @@ TOOLS = (
     get_job_status,
     verify_citation,
 )
-
-
-def _filled(answer: Answer) -> Answer:
-    """Without what says nothing: it would only fill the reader's context."""
-    return {key: value for key, value in answer.items() if value not in (None, "", [], {})}
-
-
-def _outline(section: NavSection) -> Answer:
-    """The section without what a choice does not need."""
-    count = section.total_chunk_count
-    shown: Answer = {"title": section.title, "path": section.path, "chunks": count}
-    if section.summary:
-        shown["summary"] = section.summary
-    if section.page_numbers:
-        shown["pages"] = [section.page_numbers[0], section.page_numbers[-1]]
-    if section.resources:
-        shown["resources"] = [
-            {"chunk_id": r.chunk_id, "type": r.type, "title": r.title} for r in section.resources
-        ]
-    if section.children:
-        shown["sections"] = [_outline(child) for child in section.children]
-    return shown
