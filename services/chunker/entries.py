@@ -19,6 +19,8 @@ SHORT, LONG = 250, 400
 """Characters of a rule-made text: siblings are added up to the first, nothing past the second."""
 DESCRIBED = 1_000
 """Characters of the text of an entry with a description: about what an embedder reads."""
+PROSE = 40
+"""Characters from which on a free field is part of the description."""
 _HANGUL = re.compile(r"[가-힣]")
 _LABELS = {
     "ko": ("위치", "관련어", "같은 분류의 다른 항목"),
@@ -57,24 +59,28 @@ def merged(published: Iterable[Entry], given: Iterable[Entry], rules: RecordRule
 
 def embedding_text(entry: Entry, siblings: Sequence[str]) -> str:
     """The text of an entry that is embedded. A model's, where it wrote one, behind the sentence
-    that tells it from its siblings; else rules make it: name, description, path, keywords, free
-    fields, and the names of siblings while it is short. Its category is its heading, so it is not
-    repeated. A described entry may be longer than a rule-made text: what is cut is not found by
-    its meaning."""
+    that tells it from its siblings; else rules make it: name, description (with the free fields
+    that are as long as one), path, keywords, other free fields, and the names of siblings while it
+    is short. Its category is its heading, so it is not repeated. A described entry may be longer
+    than a rule-made text: what is cut is not found by its meaning."""
     made = entry.enriched or Enrichment()
     return with_context(made.embedding_text or rule_made(entry, siblings), made.context)
 
 
 def rule_made(entry: Entry, siblings: Sequence[str]) -> str:
     """The text that rules make."""
-    most = DESCRIBED if len(entry.text) > LONG // 2 else LONG
+    fields = {name: one_line(value) for name, value in sorted(entry.fields.items())}
+    prose = [f"{name}: {value}" for name, value in fields.items() if len(value) >= PROSE]
+    told = len(entry.text) + sum(map(len, prose))
+    most = DESCRIBED if told > LONG // 2 else LONG
     place, related, others = _LABELS["ko" if _HANGUL.search(entry.name) else "en"]
     text = entry.name
     pieces = [
         one_line(entry.text),
+        *prose,
         f"{place}: {entry.path}" if entry.path else "",
         _listed(related, entry.keywords, most - len(text)),
-        *(f"{name}: {one_line(value)}" for name, value in sorted(entry.fields.items())),
+        *(f"{name}: {value}" for name, value in fields.items() if len(value) < PROSE),
     ]
     for piece in filter(None, pieces):
         room = most - len(text) - 2

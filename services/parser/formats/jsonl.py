@@ -88,8 +88,13 @@ def parse_fragments(given: ParseInput) -> ShardResult:
     return rows.result("fragments")
 
 
-def read_records(given: ParseInput, rows: Rows) -> Iterator[Any]:
-    """The records in order. Lines that are no JSON are a finding; none at all a fault."""
+class NoJson:
+    """Stands for a line that is no JSON."""
+
+
+def numbered_records(given: ParseInput) -> Iterator[tuple[int, Any]]:
+    """Each record with its line from 1, of one JSON array with its place; `NoJson` for a line
+    that is none."""
     text = read_text(given)
     if text.lstrip()[:1] == "[":
         try:
@@ -97,17 +102,24 @@ def read_records(given: ParseInput, rows: Rows) -> Iterator[Any]:
         except orjson.JSONDecodeError:
             whole = None
         if isinstance(whole, list):
-            yield from whole
+            yield from enumerate(whole, 1)
             return
-    good = bad = 0
-    for count, line in enumerate(text.split("\n")):
-        if count % PROGRESS_LINES == 0:
+    for number, line in enumerate(text.split("\n"), 1):
+        if number % PROGRESS_LINES == 1:
             given.progress(0)
         if not line.strip():
             continue
         try:
-            record = orjson.loads(line)
+            yield number, orjson.loads(line)
         except orjson.JSONDecodeError:
+            yield number, NoJson()
+
+
+def read_records(given: ParseInput, rows: Rows) -> Iterator[Any]:
+    """The records in order. Lines that are no JSON are a finding; none at all a fault."""
+    good = bad = 0
+    for _, record in numbered_records(given):
+        if isinstance(record, NoJson):
             bad += 1
             continue
         good += 1

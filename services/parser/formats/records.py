@@ -12,7 +12,7 @@ from libs.contracts.entries import MAX_ID, MAX_KEYWORDS, Entry, RecordRules, uni
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
 from services.parser.formats.base import ParseInput, ShardResult
-from services.parser.formats.jsonl import flat_fields, read_records
+from services.parser.formats.jsonl import flat_fields, numbered_records
 from services.parser.formats.review import entries_of, read_review
 from services.parser.formats.rows import Rows, clean, one_line
 from services.parser.formats.sheets_csv import read_csv
@@ -26,6 +26,9 @@ MAX_NAME = 300
 MAX_TEXT = 8_000
 MAX_FREE = 40
 SHEETS = frozenset({"csv", "xlsx", "xls", "ods"})
+JSON = frozenset({"jsonl", "fragments", "json"})
+JSON_SUFFIXES = frozenset({"jsonl", "ndjson", "json"})
+CSV_SUFFIXES = frozenset({"csv", "tsv", "tab"})
 COLUMNS: dict[str, tuple[str, ...]] = {
     "id": (
         "id",
@@ -63,6 +66,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "desc",
         "summary",
         "body",
+        "content",
+        "contents",
         "설명",
         "내용",
         "서비스설명",
@@ -102,6 +107,8 @@ def parse(given: ParseInput) -> ShardResult:
     left_out = 0
     for number, hidden, record in _records(given, rows):
         try:
+            if record is None:
+                raise _Refused("it is no JSON object")
             entry = _entry(record, columns, rules)
             key = (entry.id, entry.name if rules.kind == "questions" else "")
             if key in good and rules.duplicates == "refuse":
@@ -162,6 +169,8 @@ def _entry(record: Mapping[str, str], columns: dict[str, str], rules: RecordRule
         return record.get(columns.get(field, ""), "").strip()
 
     key = one_line(value("id"))
+    if not key and "id" not in columns:
+        raise _Refused("no column names its id: `id`, `code`, or one that `columns` states")
     if not key:
         raise _Refused("it has no id")
     if len(key) > MAX_ID:
@@ -193,30 +202,44 @@ def _folded(column: str) -> str:
     return one_line(column).casefold().replace(" ", "_")
 
 
-def _records(given: ParseInput, rows: Rows) -> Iterator[tuple[int, bool, dict[str, str]]]:
-    """(row of the file from 1, whether it is hidden, values by folded column)."""
+def _format(given: ParseInput) -> str:
+    """How the file is read: a text as its name says, whatever its first lines look like."""
     name = given.profile.format
-    if name == "jsonl":
-        for number, record in enumerate(read_records(given, rows), 1):
-            fields = dict(flat_fields(record)) if isinstance(record, dict) else {}
-            yield number, False, {_folded(k): v for k, v in fields.items()}
+    if given.profile.encoding is None or name in SHEETS:
+        return name
+    suffix = given.profile.file_name.rpartition(".")[2].casefold()
+    if name in JSON or suffix in JSON_SUFFIXES:
+        return "jsonl"
+    return "csv" if suffix in CSV_SUFFIXES else name
+
+
+def _records(given: ParseInput, rows: Rows) -> Iterator[tuple[int, bool, dict[str, str] | None]]:
+    """(row of the file from 1, whether it is hidden, values by folded column; None for a line
+    that is no record)."""
+    name = _format(given)
+    if name in JSON:
+        for number, record in numbered_records(given):
+            if isinstance(record, dict):
+                yield number, False, {_folded(k): v for k, v in flat_fields(record)}
+            else:
+                yield number, False, None
         return
     if name not in SHEETS:
         raise DocumentFault(
             Code.UNSUPPORTED,
             "entries are read from JSON lines, CSV and workbooks only",
         )
-    for sheet in _sheets(given, rows):
+    for sheet in _sheets(given, rows, name):
         if not (sheet.hidden and (given.profile.records or RecordRules()).visible_only):
             yield from _of_sheet(sheet)
         given.progress(1)
 
 
-def _sheets(given: ParseInput, rows: Rows) -> Iterator[Sheet]:
-    if given.profile.format == "csv":
+def _sheets(given: ParseInput, rows: Rows, name: str) -> Iterator[Sheet]:
+    if name == "csv":
         yield read_csv(given, rows)
         return
-    if given.profile.format == "xlsx":
+    if name == "xlsx":
         given = opened(given)
         try:
             yield from list(read_xlsx(given))
@@ -224,7 +247,7 @@ def _sheets(given: ParseInput, rows: Rows) -> Iterator[Sheet]:
             pass
         else:
             return
-    if given.profile.format == "ods":
+    if name == "ods":
         yield from read_ods(opened(given))
         return
     yield from read_calamine(given.path)

@@ -49,6 +49,16 @@ def test_replace_forgets_what_was_published():
     assert merged([SEND], [RATE], RecordRules(mode="replace")).entries == [RATE]
 
 
+def test_long_free_fields_are_part_of_the_description_and_short_ones_come_last():
+    told = {"용도": "받는 사람의 계좌로 돈을 보냅니다. " * 20, "담당": "수신팀"}
+    text = embedding_text(SEND.model_copy(update={"fields": told}), [])
+    assert text.startswith("송금. 용도: 받는 사람의 계좌로 돈을 보냅니다.")
+    assert LONG < len(text) <= DESCRIBED
+    assert text.endswith("관련어: 보내기. 담당: 수신팀")
+    few = SEND.model_copy(update={"fields": {str(n): "짧은 값" for n in range(200)}})
+    assert len(embedding_text(few, [])) <= LONG
+
+
 def test_the_rule_made_text_names_siblings_only_while_it_is_short():
     siblings = [f"이체 항목 {n}" for n in range(40)]
     text = embedding_text(SEND.model_copy(update={"path": "이체 > 송금"}), siblings)

@@ -16,12 +16,14 @@ from services.parser.formats.records import parse
 def read(tmp_path):
     """Entries and findings of a file under these rules."""
 
-    def reading(data: str | bytes, name, **rules) -> tuple[list[Entry], list[Finding]]:
+    def reading(
+        data: str | bytes, name, file_name="m", **rules
+    ) -> tuple[list[Entry], list[Finding]]:
         path = tmp_path / "source"
         path.write_bytes(data.encode() if isinstance(data, str) else data)
         profile = Profile(
-            format=name, media_type="text/csv", file_name="m", size=1, sha256="0" * 64,
-            records=RecordRules(**rules),
+            format=name, media_type="text/csv", file_name=file_name, size=1, sha256="0" * 64,
+            encoding=None if name == "xlsx" else "utf-8", records=RecordRules(**rules),
         )  # fmt: skip
         pages, sink = PageRange(first=0, last=0), AssetSink(tmp_path / "out")
         found = parse(ParseInput(path, profile, pages, sink, tmp_path))
@@ -78,6 +80,33 @@ def test_a_workbook_leaves_out_what_is_hidden_unless_asked(read):
     assert (finding.code, finding.count) == ("rows_not_visible", 2)
     every, findings = read(out.getvalue(), "xlsx", visible_only=False)
     assert ([e.id for e in every], findings) == (["1", "2", "3"], [])
+
+
+@pytest.mark.parametrize("line", ["[1]", '"a"', "null", "no json", "{", '{"name": "x"}'])
+@pytest.mark.parametrize("looks", ["jsonl", "txt", "fragments", "md"])
+def test_a_line_that_is_no_record_is_named_and_the_others_are_read(read, looks, line):
+    good = '{"id": 1, "name": "a", "type": "text", "content": "c", "path": "p"}'
+    (entry,), (finding,) = read(f"{line}\n{good}\n", looks, "m.jsonl")
+    assert (entry.id, entry.text) == ("1", "c")
+    assert finding.detail.startswith("row 1: ")
+    with pytest.raises(DocumentFault, match="1 rows are faulty and none was taken"):
+        read(f"{good}\n{line}\n", looks, "m.jsonl", on_error="refuse")
+
+
+def test_a_text_is_read_as_its_name_says(read):
+    table = 'id,name,text\n1,a,"# one\n\n**two**, (three)"\n'
+    (entry,), findings = read(table, "md", "services.csv")
+    assert (entry.name, entry.text, findings) == ("a", "# one\n\n**two**, (three)", [])
+    (entry,), _ = read('[\n{"id": 1,\n "name": "a"}]', "json", "services.json")
+    assert entry.name == "a"
+    with pytest.raises(DocumentFault) as caught:
+        read("just prose", "txt", "notes.txt")
+    assert caught.value.code is Code.UNSUPPORTED
+
+
+def test_a_file_without_a_column_for_ids_says_how_one_is_stated(read):
+    with pytest.raises(DocumentFault, match="no column names its id: `id`, `code`, or one that"):
+        read("number,name\n1,a\n", "csv")
 
 
 FAULTY = "id,name,search_count\n1,a,3\n,b,4\n3,,5\n4,d,many\n"
