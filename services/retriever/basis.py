@@ -94,7 +94,7 @@ class Bases:
                 self._index, self._embedder, ask, corpus, weighed(self._settings, ask.words),
                 depth, limit,
             )  # fmt: skip
-            return Basis(found, self._fuse(found, corpus, ask.words))
+            return Basis(found, self._fuse(found, corpus, ask.text, ask.words))
 
         basis, own = await self._flights.join(place, search)
         if not own and basis.found.unfinished:
@@ -103,19 +103,23 @@ class Bases:
             self._kept.put(place, basis)
         return basis
 
-    def _fuse(self, found: Found, corpus: Corpus, words: LexicalQuery) -> dict[Key, Fused]:
+    def _fuse(
+        self, found: Found, corpus: Corpus, text: str, words: LexicalQuery
+    ) -> dict[Key, Fused]:
         """One score a chunk from the lists of the channels, by the settings' mix."""
         s = self._settings
         lists = {name: found.lists.get(name, []) for name in ("path", "content", "term")}
         dense = found.lists.get("dense", [])
         if not dense or s.retriever_mix_dense == 0:
             return reciprocal_rank(lists, _rank_weights(s), s.retriever_rrf_k)
+        calibration = calibration_of(self._embedder.model if self._embedder else "")
+        most = min(s.retriever_mix_dense, calibration.share(text))
+        shares = corpus.dense_shares(most, {key[0] for key in found.chunk_ids})
         return convex(
             lists["content"],
             dense,
-            share=s.retriever_mix_dense,
-            floor=calibration_of(self._embedder.model if self._embedder else "").passages.floor,
-            covered={key: key[0] in corpus.dense for key in found.chunk_ids},
+            shares={key: shares[key[0]] for key in found.chunk_ids if key[0] in shares},
+            floor=calibration.passages.median,
             extra={name: (lists[name], weight) for name, weight in _mix_weights(s, words).items()},
         )
 

@@ -2,9 +2,9 @@
 
 Rank fusion is Cormack, Clarke and Büttcher's reciprocal rank fusion (SIGIR 2009) with the
 seed system's constants; the convex mix is Bruch, Gai and Ingber's (ACM TOIS 2023) of scores
-normalised from their theoretical minimum: 0 for BM25, for cosines that of texts that have
-nothing to do with each other. The last of a list is then no worse than it is, however short
-or long the list.
+normalised from where they begin to mean something: 0 for BM25, for cosines the median of
+texts that have nothing to do with each other. The last of a list is then no worse than it is,
+however short or long the list.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,24 +62,22 @@ def convex(
     content: Ranked[K],
     dense: Ranked[K],
     *,
-    share: float,
+    shares: Mapping[K, float],
     floor: float,
-    covered: Mapping[K, bool],
     extra: Mapping[str, tuple[Ranked[K], float]],
 ) -> dict[K, Fused]:
     """`(1 − share) · lexical + share · dense`, absent ones 0; lexical scores are counted from
     0, dense ones from `floor`, both as shares of the best.
 
-    A key that is not `covered` has no vector yet and keeps its full lexical score, so it
-    does not sink while its vectors are on their way. `extra` channels add their score,
-    min-max-normalised, times their weight.
+    Each key has the dense share of where it is from. One that is not in `shares` has no vector
+    yet and keeps its full lexical score, so it does not sink while its vectors are on their
+    way. `extra` channels add their score, min-max-normalised, times their weight.
     """
     scores: dict[K, dict[str, float]] = {}
     for key, value in above(content, 0.0).items():
-        weight = 1.0 - share if covered.get(key, False) else 1.0
-        scores.setdefault(key, {})["content"] = weight * value
+        scores.setdefault(key, {})["content"] = (1.0 - shares.get(key, 0.0)) * value
     for key, value in above(dense, floor).items():
-        scores.setdefault(key, {})["dense"] = share * value
+        scores.setdefault(key, {})["dense"] = shares.get(key, 0.0) * value
     for name, (hits, weight) in extra.items():
         if weight > 0:
             for key, value in min_max(hits).items():

@@ -148,7 +148,7 @@ def narrowed(corpus: Corpus, filters: HardFilters) -> Corpus:
         kept = _agreeing(kept, {filters.year}, lambda r: r.metadata.year)
     if filters.country:
         kept = _agreeing(kept, set(filters.country), _country)
-    return Corpus(corpus.version, kept, corpus.model)
+    return corpus.of(kept)
 
 
 def _agreeing(

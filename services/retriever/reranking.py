@@ -10,6 +10,7 @@ from libs.runtime.inference.rerank import Reranker, open_reranker
 from libs.runtime.models.failure import ModelFailed
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger
+from services.retriever.calibrating import Calibrator
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
 from services.retriever.words import words_of
@@ -73,7 +74,10 @@ class Reranking:
 
 def reranking_of(stores: Stores, settings: Settings) -> Reranking:
     """The retriever over these stores, with the reranker that the settings name."""
-    retriever = Retriever(stores.catalog, stores.index, stores.embedder, settings, words_of)
+    calibrator = Calibrator(stores.catalog, stores.objects, stores.index)
+    retriever = Retriever(
+        stores.catalog, stores.index, stores.embedder, settings, words_of, calibrator.limits
+    )
     return Reranking(retriever, open_reranker(settings.model_rerank, settings.reranker_folder))
 
 

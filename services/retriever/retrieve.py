@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from libs.contracts.api.search import (
@@ -11,6 +11,7 @@ from libs.contracts.api.search import (
     RetrieveQuery,
     SearchFilters,
 )
+from libs.runtime.catalog.documents import ActiveSet
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.gate import Gate
 from libs.runtime.index.port import (
@@ -43,6 +44,15 @@ from services.retriever.similarity import calibration_of, is_calibrated
 
 log = logger("retriever")
 
+Limits = Callable[[str, Iterable[str], str], Awaitable[Mapping[str, float]]]
+"""The most that the dense channel of a model may count, by collection of a namespace."""
+
+
+async def unlimited(_namespace: str, _collections: Iterable[str], _model: str) -> dict[str, float]:
+    """No limits: nothing was calibrated."""
+    return {}
+
+
 CONSISTENT_TRIES = 4
 DEEPEST = 12_800
 IN_HAND = 1024
@@ -62,6 +72,7 @@ class Retriever:
     embedder: Embedder | None
     settings: Settings
     analyse: Callable[[str], LexicalQuery]
+    limits: Limits = unlimited
 
     def __post_init__(self) -> None:
         self._corpora: dict[str, Corpus] = {}
@@ -126,9 +137,15 @@ class Retriever:
         model = self.embedder.model if self.embedder else None
         if known is None or known.version != version or known.model != model:
             active = await self.catalog.documents.active_set(namespace)
-            known = corpus_of(active, model)
+            known = corpus_of(active, model, await self._most_dense(namespace, active, model))
             self._corpora[namespace] = known
         return known
+
+    async def _most_dense(
+        self, namespace: str, active: ActiveSet, model: str | None
+    ) -> Mapping[str, float]:
+        collections = {one.collection for one in active.revisions if one.dense_model == model}
+        return await self.limits(namespace, collections, model) if model and collections else {}
 
     def ask(self, namespace: str, text: str, filters: SearchFilters, guidance: Guidance) -> Ask:
         """What the channels are asked for a text, by what guides it."""

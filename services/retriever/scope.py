@@ -1,7 +1,7 @@
 """Which revisions and chunks a query may see: filters before assembly, pure."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from libs.contracts.api.search import ExcludedSection, SearchFilters
@@ -17,12 +17,14 @@ _UNFILTERED = SearchFilters().model_dump(exclude=_OF_CHUNKS)
 class Corpus:
     """The revisions that queries may see, with what is derived from them once for all of
     these queries; `model` is the embedder's. `records` are those of entries and their sample
-    questions, which are searched by collection alone."""
+    questions, which are searched by collection alone. `most_dense` is the most that the dense
+    channel may count in a collection, where that was measured."""
 
     version: int
     revisions: list[ActiveRevision]
     model: str | None
     records: tuple[ActiveRevision, ...] = ()
+    most_dense: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def by_revn(self) -> dict[int, ActiveRevision]:
@@ -41,6 +43,16 @@ class Corpus:
             return frozenset()
         return frozenset(r.revn for r in self.revisions if r.dense_model == self.model)
 
+    def dense_shares(self, most: float, revns: Iterable[int]) -> dict[int, float]:
+        """How much the dense channel counts, `most` or less, in those of these revisions whose
+        vectors are complete."""
+        limits = self.most_dense
+        return {
+            revn: min(most, limits.get(self.by_revn[revn].collection, 1.0))
+            for revn in revns
+            if revn in self.dense
+        }
+
     @cached_property
     def chunk_count(self) -> int:
         """How many chunks they hold."""
@@ -50,14 +62,20 @@ class Corpus:
         """What the document-level filters leave; itself when there are none."""
         if filters.model_dump(exclude=_OF_CHUNKS) == _UNFILTERED:
             return self
-        return Corpus(self.version, in_scope(self.revisions, filters), self.model)
+        return self.of(in_scope(self.revisions, filters))
+
+    def of(self, revisions: list[ActiveRevision]) -> "Corpus":
+        """Some of its revisions, as a corpus of their own."""
+        return Corpus(self.version, revisions, self.model, most_dense=self.most_dense)
 
 
-def corpus_of(active: ActiveSet, model: str | None) -> Corpus:
+def corpus_of(
+    active: ActiveSet, model: str | None, most_dense: Mapping[str, float] | None = None
+) -> Corpus:
     """All that is active; records apart."""
     records = tuple(r for r in active.revisions if r.format == RECORD_FORMAT)
     documents = [r for r in active.revisions if r.format != RECORD_FORMAT]
-    return Corpus(active.corpus_version, documents, model, records)
+    return Corpus(active.corpus_version, documents, model, records, most_dense or {})
 
 
 def in_scope(revisions: Iterable[ActiveRevision], filters: SearchFilters) -> list[ActiveRevision]:

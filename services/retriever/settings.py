@@ -22,7 +22,10 @@ class Settings(Shared):
     )
     retriever_weight_term: float = Field(default=1.5, ge=0, description="rank fusion: term channel")
     retriever_mix_dense: float = Field(
-        default=0.65, ge=0, le=1, description="share of the dense channel in the convex mix"
+        default=0.65,
+        ge=0,
+        le=1,
+        description="the most that the dense channel counts in the convex mix",
     )
     retriever_mix_path: float = Field(
         default=0.0, ge=0, description="weight of the path channel beside the convex mix"

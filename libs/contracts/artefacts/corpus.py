@@ -85,3 +85,20 @@ class CorpusCollections(Contract):
     corpus_version: int
     seen_at: datetime
     collections: list[CollectionFile] = []
+
+
+class CollectionCalibration(Contract):
+    """`calibrations/<collection>.json`: what a sample of a collection says about a model. So
+    many sentences were looked for in `chunks` pieces; `lexical` and `dense` are the mean
+    reciprocal ranks at which the channels found the pieces that they are from. `most_dense` is
+    the most that the dense channel counts in a mix; 1 limits nothing."""
+
+    schema_version: Literal[1] = 1
+    namespace: str
+    collection: str
+    model: str
+    chunks: int
+    sentences: int
+    lexical: float
+    dense: float
+    most_dense: float

@@ -42,25 +42,32 @@ def test_scores_are_shares_of_the_best_above_the_floor() -> None:
 
 def test_the_mix_is_half_lexical_and_half_dense() -> None:
     content, dense = [("a", 10.0), ("b", 5.0)], [("b", 0.9), ("c", 0.8)]
-    covered = dict.fromkeys("abc", True)
-    fused = convex(content, dense, share=0.5, floor=0.7, covered=covered, extra={})
+    shares = dict.fromkeys("abc", 0.5)
+    fused = convex(content, dense, shares=shares, floor=0.7, extra={})
     scores = {k: v.score for k, v in fused.items()}
     assert scores == {"a": 0.5, "b": 0.75, "c": pytest.approx(0.25)}
 
 
 def test_a_chunk_without_its_vector_keeps_its_full_lexical_score() -> None:
     content, dense = [("new", 10.0), ("old", 9.0), ("low", 0.0)], [("old", 0.9)]
-    covered = {"new": False, "old": True, "low": True}
-    fused = convex(content, dense, share=0.5, floor=0.7, covered=covered, extra={})
+    shares = {"old": 0.5, "low": 0.5}
+    fused = convex(content, dense, shares=shares, floor=0.7, extra={})
     assert fused["new"].score == 1.0
     assert fused["old"].score == pytest.approx(0.5 * 0.9 + 0.5)
 
 
+def test_each_chunk_is_mixed_by_the_share_of_where_it_is_from() -> None:
+    lists = [("a", 1.0), ("b", 1.0)]
+    fused = convex(lists, [("b", 1.0)], shares={"a": 0.2, "b": 0.7}, floor=0.0, extra={})
+    assert fused["a"].parts == {"content": pytest.approx(0.8)}
+    assert fused["b"].parts == {"content": pytest.approx(0.3), "dense": pytest.approx(0.7)}
+
+
 @given(ranked, ranked, st.floats(0, 1), st.floats(-1, 1))
 def test_the_mix_stays_within_zero_and_one(content, dense, share, floor) -> None:
-    covered = {key: True for key, _ in [*content, *dense]}
-    fused = convex(content, dense, share=share, floor=floor, covered=covered, extra={})
-    assert set(fused) == set(covered)
+    shares = {key: share for key, _ in [*content, *dense]}
+    fused = convex(content, dense, shares=shares, floor=floor, extra={})
+    assert set(fused) == set(shares)
     assert all(-1e-9 <= f.score <= 1 + 1e-9 for f in fused.values())
 
 

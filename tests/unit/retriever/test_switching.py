@@ -69,10 +69,11 @@ def test_the_service_watches_for_the_change_where_a_model_answered_before(
         stores=SimpleNamespace(catalog=None, index=None, embedder=None, graph=None, objects=None),
         answer=lambda subject, model, handler, **_: None,
         soon=lambda task, name: begun.append(task.__qualname__),
-        every=lambda seconds, task, name: periodic.append(task.__qualname__),
+        every=lambda seconds, task, name: periodic.append(name),
         on_end=lambda hook: None,
         on_ready=lambda name, check: None,
     )
     build(cast(Any, service))
     assert begun == (["Switching.begin"] if watched else ["Retriever.warm_up"])
-    assert periodic == (["Switching.look"] if watched else [])
+    assert ("change of the embedder" in periodic) is watched
+    assert "calibration of collections" in periodic
