@@ -15,7 +15,7 @@ from libs.contracts.api.problem import Problem
 from libs.contracts.events import JobEvent, StageFailed
 from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, Who, WorldFault
 from libs.contracts.subjects import PIPELINE, STREAMS, Stage, Subject
-from libs.runtime.keys import attempt_key, message_key
+from libs.runtime.keys import MESSAGES, attempt_key, message_key
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.routes import address, event_address, event_name, message_id, stream_name
 from libs.runtime.stores import Stores
@@ -71,7 +71,7 @@ class Bus:
         body = event.model_dump_json().encode()
         headers = {MESSAGE_ID: message_id(event)}
         if len(body) > self._payload_limit():
-            key = attempt_key(event, f"messages/{name}-{event.shard_token or 0}.json")
+            key = attempt_key(event, f"{MESSAGES}/{name}-{event.shard_token or 0}.json")
             body, reference = await self._by_reference(body, key)
             headers |= reference
         duplicate = await self._publish(wire, body, headers, name, PIPELINE.name)

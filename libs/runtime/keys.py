@@ -3,6 +3,9 @@
 from libs.contracts.events.base import JobEvent
 from libs.contracts.tokens import safe_file_name
 
+MESSAGES = "messages"
+"""Folder of an attempt for bodies of messages that are too large for the bus."""
+
 
 def revision_prefix(namespace: str, document_id: str, revision: int) -> str:
     """`<namespace>/<document>/<revision>/`."""

@@ -89,4 +89,5 @@ async def sweep_uploads(deps: Deps) -> None:
             if (arrived_at(info.key) or 0.0) < oldest
         ]
         if stale:
-            log.info("swept staged uploads", namespace=namespace, count=await objects.delete(stale))
+            await objects.delete(stale)
+            log.info("swept staged uploads", namespace=namespace, count=len(stale))

@@ -16,7 +16,7 @@ from libs.contracts.artefacts.nav import DocNav, NavSection
 from libs.contracts.artefacts.profile import Profile
 from libs.contracts.events import DocumentChunked, DocumentPublished, JobEvent, RevisionSuperseded
 from libs.contracts.faults import Code, StaleFault
-from libs.runtime.artefacts import load_chunks, load_json
+from libs.runtime.artefacts import load_bytes
 from libs.runtime.catalog.documents import Flip, RevisionRecord
 from libs.runtime.chunkfile import ChunkFile
 from libs.runtime.graph.port import GraphNode
@@ -30,6 +30,10 @@ from services.indexer.embed import embed_revision
 from services.indexer.parity import Held, held_chunks, prove
 from services.indexer.promote import promote
 
+NAV = "doc_nav.json"
+SMALL_BYTES = 1 << 20
+"""Artefacts up to this size are kept in memory until they are published."""
+
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -37,7 +41,8 @@ B = TypeVar("B")
 @dataclass(frozen=True)
 class Loaded:
     """What is needed of a revision's artefacts until it is published; `digest` is over the
-    chunk ids. The trees of a long document are large, so they are not among it."""
+    chunk ids. The trees of a long document are large, so they are not among it. `read` are the
+    bytes of files that are not large."""
 
     chunks: ChunkFile
     digest: Digest
@@ -46,6 +51,7 @@ class Loaded:
     counts: dict[str, int]
     format: str
     inferred: dict[str, str | int]
+    read: dict[str, bytes]
 
 
 async def publish(deps: Deps, event: DocumentChunked, work: Work) -> JobEvent:
@@ -86,12 +92,12 @@ async def _stage_and_flip(
     expected = Digest(event.chunk_count, event.chunk_digest)
     prove(revn, held_chunks("file chunks.json", expected, loaded.digest))
     work.check()
-    await stores.catalog.chunks.stage(
-        revn, loaded.chunks, await _sections(stores.objects, event), work.check
-    )
+    sections = await _sections(stores.objects, event, loaded)
+    await stores.catalog.chunks.stage(revn, loaded.chunks, sections, work.check)
+    del sections
     work.check()
     winners, held = await _all(
-        promote(stores.objects, event, work),
+        promote(stores.objects, event, work, loaded.read),
         _all(
             _staged(deps, revn, expected),
             _indexed(deps, event, revn, loaded, work),
@@ -135,11 +141,18 @@ async def _all(*these: Awaitable[Any]) -> tuple[Any, ...]:
 
 async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
     refs = event.artefacts
-    chunks, manifest, profile = await asyncio.gather(
-        load_chunks(objects, refs["chunks.json"]),
-        load_json(objects, refs["manifest.json"], Manifest),
-        load_json(objects, refs["profile.json"], Profile),
+    named = [NAV] if refs[NAV].size <= SMALL_BYTES else []
+    names = ["chunks.json", "manifest.json", "profile.json", *named]
+    data = dict(
+        zip(
+            names,
+            await asyncio.gather(*(load_bytes(objects, refs[name]) for name in names)),
+            strict=True,
+        )
     )
+    manifest = Manifest.model_validate_json(data["manifest.json"])
+    profile = Profile.model_validate_json(data["profile.json"])
+    chunks = ChunkFile(data["chunks.json"])
     ids = await asyncio.to_thread(chunks.ids)
     return Loaded(
         chunks=chunks,
@@ -149,11 +162,13 @@ async def _load(objects: ObjectStore, event: DocumentChunked) -> Loaded:
         counts={**manifest.statistics.model_dump(), "pages": profile.page_count},
         format=profile.known_as,
         inferred=dict(profile.inferred),
+        read={name: body for name, body in data.items() if len(body) <= SMALL_BYTES},
     )
 
 
-async def _sections(objects: ObjectStore, event: DocumentChunked) -> NavSection:
-    return (await load_json(objects, event.artefacts["doc_nav.json"], DocNav)).root
+async def _sections(objects: ObjectStore, event: DocumentChunked, loaded: Loaded) -> NavSection:
+    data = loaded.read.get(NAV) or await load_bytes(objects, event.artefacts[NAV])
+    return DocNav.model_validate_json(data).root
 
 
 async def _staged(deps: Deps, revn: int, expected: Digest) -> Held:

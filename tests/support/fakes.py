@@ -55,11 +55,15 @@ class Objects:
         self.data[target] = self.data[source]
         return self._info(target)
 
-    async def delete(self, keys: Iterable[str]) -> int:
-        return sum(self.data.pop(key, None) is not None for key in list(keys))
+    async def delete(self, keys: Iterable[str]) -> None:
+        for key in list(keys):
+            self.data.pop(key, None)
 
-    async def delete_prefix(self, prefix: str) -> int:
-        return await self.delete([k for k in self.data if k.startswith(prefix)])
+    async def delete_prefix(self, prefix: str, *, keep: str | None = None) -> int:
+        below = [k for k in self.data if k.startswith(prefix)]
+        going = [k for k in below if f"/{keep}/" not in k[len(prefix) - 1 :]]
+        await self.delete(going)
+        return len(going)
 
 
 class Index:

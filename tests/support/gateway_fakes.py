@@ -100,8 +100,9 @@ class FakeObjects:
         self.data[target] = self.data[source]
         return self._info(target)
 
-    async def delete(self, keys: Iterable[str]) -> int:
-        return sum(self.data.pop(k, None) is not None for k in keys)
+    async def delete(self, keys: Iterable[str]) -> None:
+        for key in list(keys):
+            self.data.pop(key, None)
 
     def ref(self, key: str, data: bytes) -> ArtefactRef:
         """Store `data` and name it as events do."""

@@ -82,15 +82,15 @@ class FileObjectStore:
         """By hard link where the file system has them; `KeyError` when absent."""
         return await asyncio.to_thread(self._tree.copy, source, target)
 
-    async def delete(self, keys: Iterable[str]) -> int:
-        """Remove these, and the folders that are empty then; how many were there."""
-        return await asyncio.to_thread(self._tree.delete, list(keys))
+    async def delete(self, keys: Iterable[str]) -> None:
+        """Remove these, and the folders that are empty then."""
+        await asyncio.to_thread(self._tree.delete, list(keys))
 
-    async def delete_prefix(self, prefix: str) -> int:
+    async def delete_prefix(self, prefix: str, *, keep: str | None = None) -> int:
         """Remove all below `prefix`, and the folders that are empty then."""
         if not prefix:
             raise ValueError("not a path prefix: the empty one would erase the whole store")
-        return await asyncio.to_thread(self._tree.delete_prefix, check_prefix(prefix))
+        return await asyncio.to_thread(self._tree.delete_prefix, check_prefix(prefix), keep)
 
     @asynccontextmanager
     async def local(self, key: str) -> AsyncIterator[Path]:

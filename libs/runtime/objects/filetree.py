@@ -96,23 +96,20 @@ class FileTree:
             return publish(self._layout, target, link, sidecar)
 
     @store_call
-    def delete(self, keys: Iterable[str]) -> int:
-        """Remove each; how many there were."""
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove each."""
         paths = [(key, self._layout.path(key)) for key in keys]
-        removed = 0
         for key, path in paths:
             if self._remove(key, path):
-                removed += 1
                 self._layout.prune(path.parent)
-        return removed
 
     @store_call
-    def delete_prefix(self, prefix: str) -> int:
-        """Remove all below, folders included; how many objects there were."""
+    def delete_prefix(self, prefix: str, keep: str | None = None) -> int:
+        """Remove all below, folders included but for those named `keep`; how many objects."""
         key = prefix[:-1]
         folder = self._layout.path(key)
         self._layout.require()
-        removed = self._clear(key, folder)
+        removed = self._clear(key, folder, keep)
         self._layout.prune(folder.parent)
         return removed
 
@@ -189,12 +186,12 @@ class FileTree:
             elif info := self._info(key, Path(entry.path)):
                 yield info
 
-    def _clear(self, key: str, folder: Path) -> int:
+    def _clear(self, key: str, folder: Path, keep: str | None) -> int:
         removed = 0
         for entry in _entries(folder):
             path, name = Path(entry.path), f"{key}/{entry.name}"
             if _is_folder(entry):
-                removed += self._clear(name, path)
+                removed += 0 if entry.name == keep else self._clear(name, path, keep)
             elif is_key(name) and self._remove(name, path):
                 removed += 1
             else:  # nothing that was put here

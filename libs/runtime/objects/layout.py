@@ -156,7 +156,8 @@ class Layout:
             missing.append(folder)
             folder = folder.parent
         for path in reversed(missing):
-            with contextlib.suppress(FileNotFoundError):  # pruned by another; tried again
+            # made or pruned by another at this moment; tried again
+            with contextlib.suppress(FileNotFoundError, FileExistsError):
                 path.mkdir(exist_ok=True)
         return missing
 

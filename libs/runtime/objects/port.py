@@ -63,12 +63,13 @@ class ObjectStore(Protocol):
         """Make `target` the same object as `source`; `KeyError` when that is absent."""
         ...
 
-    async def delete(self, keys: Iterable[str]) -> int:
-        """Remove these; absent ones are not an error. Returns how many were there."""
+    async def delete(self, keys: Iterable[str]) -> None:
+        """Remove these; absent ones are not an error."""
         ...
 
-    async def delete_prefix(self, prefix: str) -> int:
-        """Remove all below the path `prefix`, which MUST end in `/`; returns how many."""
+    async def delete_prefix(self, prefix: str, *, keep: str | None = None) -> int:
+        """Remove all below the path `prefix`, which MUST end in `/`; returns how many. What
+        lies below `prefix` in a folder of the name `keep` stays."""
         ...
 
     def local(self, key: str) -> AbstractAsyncContextManager[Path]:

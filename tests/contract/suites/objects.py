@@ -144,7 +144,8 @@ class ObjectStoreSuite:
         await store.put("a/b", os.urandom(3 * MIB))
         async for _ in store.stream("a/b"):
             break
-        assert await store.delete(["a/b"]) == 1
+        await store.delete(["a/b"])
+        assert await store.stat("a/b") is None
 
     async def test_local_is_the_object_as_a_file(self, store: ObjectStore) -> None:
         data = os.urandom(1000)
@@ -245,11 +246,13 @@ class ObjectStoreSuite:
         assert await store.get("a/b") == await store.get("a/c") == b"same"
         assert await keys(store) == ["a/b", "a/c"]
 
-    async def test_delete_counts_what_was_there(self, store: ObjectStore) -> None:
+    async def test_deleted_objects_are_gone_and_absent_ones_no_error(
+        self, store: ObjectStore
+    ) -> None:
         for key in ("a/1", "a/2", "b/1"):
             await store.put(key, b"x")
-        assert await store.delete(["a/1", "a/absent", "b", "b/1"]) == 2
-        assert await store.delete([]) == 0
+        await store.delete(["a/1", "a/absent", "b", "b/1"])
+        await store.delete([])
         assert await keys(store) == ["a/2"]
         assert await store.stat("a/1") is None
 
@@ -263,6 +266,18 @@ class ObjectStoreSuite:
         assert await store.delete_prefix("ns/") == 2
         await store.put("ns/d/1/a", b"again")
         assert await keys(store) == ["ns/d/1/a"]
+
+    async def test_what_is_to_be_kept_stays_below_a_deleted_prefix(
+        self, store: ObjectStore
+    ) -> None:
+        kept = ["ns/j/1/messages/a", "ns/j/2/messages/deep/b", "ns/messages/c"]
+        for key in (*kept, "ns/j/1/a", "ns/j/messages", "ns/j/2/own-messages/b"):
+            await store.put(key, b"x")
+        assert await store.delete_prefix("ns/j/", keep="messages") == 3
+        assert await keys(store) == kept
+        assert await store.delete_prefix("ns/j/1/messages/", keep="messages") == 1
+        assert await store.delete_prefix("ns/j/", keep="none") == 1
+        assert await keys(store) == kept[2:]
 
     # --- names
 
