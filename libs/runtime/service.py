@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from libs.contracts.events import CancelJob, JobEvent
 from libs.contracts.faults import Code, Fault
 from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
-from libs.runtime.broker import broker_of
+from libs.runtime.broker import broker_of, connected
 from libs.runtime.bus import Bus
 from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
@@ -183,7 +183,8 @@ class Service:
         self._hear_cancels()
         servers: list[tuple[HttpServer, asyncio.Task[None]]] = []
         tasks: list[asyncio.Task[None]] = []
-        await self._broker.connect()
+        if not await connected(self._broker, self.stopping):
+            return
         try:
             for hook in self._start:
                 await hook()

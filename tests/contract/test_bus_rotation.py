@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
+import nats
+import nats.errors
 import pytest
 
 from deploy.local.ports import free_port
 from libs.contracts.subjects import Stage
+from libs.runtime import broker
 from libs.runtime.probes import not_ready
 from libs.runtime.service import Service
 from libs.runtime.settings import Settings
@@ -106,3 +110,30 @@ async def test_a_server_that_goes_away_for_a_while_is_waited_for(server: Server)
     service.stopping.set()
     await asyncio.wait_for(serving, 60)
     assert not service.cut_off
+
+
+async def test_a_service_that_waits_for_the_bus_can_be_ended(tmp_path: Path) -> None:
+    service = service_on(Server(free_port(), tmp_path), "any")
+    serving = asyncio.create_task(service.serve())
+    await asyncio.sleep(0)
+    service.stopping.set()
+    await asyncio.wait_for(serving, 30)
+    assert not service.cut_off
+
+
+async def test_why_there_is_no_connection_is_told_once_in_a_while(
+    monkeypatch: pytest.MonkeyPatch, server: Server, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    log = SimpleNamespace(warning=lambda _event, **fields: told.append(fields["detail"]))
+    monkeypatch.setattr(broker, "log", log)
+    with pytest.raises(nats.errors.Error, match="Authorization"):
+        await asyncio.wait_for(service_on(server, "wrong").serve(), 30)
+    (refused,) = told
+    assert "Authorization Violation" in refused
+    service = service_on(Server(free_port(), tmp_path), "any")
+    serving = asyncio.create_task(service.serve())
+    await until(lambda: len(told) > 1, 30, "a word about the missing server")
+    service.stopping.set()
+    await asyncio.wait_for(serving, 30)
+    assert len(set(told)) == len(told)
