@@ -152,7 +152,13 @@ def _panel(number: int, panel: Panel) -> dict[str, Any]:
         "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
         "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}},
         "targets": [
-            {"refId": chr(65 + i), "datasource": source, "expr": expression, "legendFormat": legend}
+            {
+                "refId": chr(65 + i),
+                "datasource": source,
+                "expr": expression,
+                "legendFormat": legend,
+                "exemplar": "_bucket" in expression,
+            }
             for i, (expression, legend) in enumerate(panel.expressions)
         ],
     }

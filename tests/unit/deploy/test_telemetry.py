@@ -111,6 +111,17 @@ def test_panels_ask_for_what_exists(expression: str, legend: str) -> None:
     assert all(re.search(rf"by \([^)]*\b{label}\b", expression) for label in shown)
 
 
+def test_every_alert_leads_to_what_to_do_about_it() -> None:
+    page = (ROOT / "docs" / "runbooks.md").read_text()
+    there = {heading.lower() for heading in re.findall(r"^## (\w+)$", page, re.MULTILINE)}
+    led = {rule["annotations"]["runbook_url"].rpartition("/runbooks/#")[2] for rule in alerts()}
+    assert led == there
+    for rule in alerts():
+        assert rule["annotations"]["runbook_url"].endswith(
+            rule["alert"].removeprefix("Groundwire").lower()
+        )
+
+
 def test_what_does_not_exist_is_noticed() -> None:
     for wrong in (
         "groundwire_consumer_waiting > 1",
