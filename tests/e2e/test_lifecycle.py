@@ -13,8 +13,9 @@ from tests.support.documents import MARKDOWN
 from tests.support.stack import KEY, Stack, running_stack
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own() -> Iterator[Stack]:
+    """A stack of this module, which its tests may break and mend; the last one ends it."""
     with running_stack() as running:
         yield running
 
@@ -47,6 +48,18 @@ def alive(pid: int) -> bool:
         return False
 
 
+def test_a_dead_service_is_started_again(own: Stack) -> None:
+    for name in ("retriever", "gateway"):
+        pid, _ = own.services()[name]
+        os.kill(pid, 9)
+        deadline = time.monotonic() + 60
+        while own.services().get(name, (pid, 0))[0] == pid or not own.ready():
+            assert time.monotonic() < deadline, f"{name} did not come back"
+            time.sleep(0.05)
+    own.ingest("pump.md", MARKDOWN.encode())
+    assert own.search("four M12 anchors", top_k=1)["evidence"]
+
+
 def test_the_life_of_a_stack(own: Stack) -> None:
     accepted = own.ingest("pump.md", MARKDOWN.encode())
     before = own.get(f"/documents/{accepted['document_id']}/chunks").content
@@ -70,18 +83,6 @@ def test_the_life_of_a_stack(own: Stack) -> None:
     after = own.get(f"/documents/{accepted['document_id']}/chunks").content
     assert after == before
     assert own.search("grease LGMT-3", top_k=1)["evidence"][0]["source_file_name"] == "pump.md"
-
-
-def test_a_dead_service_is_started_again(own: Stack) -> None:
-    for name in ("retriever", "gateway"):
-        pid, _ = own.services()[name]
-        os.kill(pid, 9)
-        deadline = time.monotonic() + 60
-        while own.services().get(name, (pid, 0))[0] == pid or not own.ready():
-            assert time.monotonic() < deadline, f"{name} did not come back"
-            time.sleep(0.05)
-    own.ingest("pump.md", MARKDOWN.encode())
-    assert own.search("four M12 anchors", top_k=1)["evidence"]
 
 
 def test_the_logs_are_json_and_hold_no_document_text(own: Stack) -> None:
