@@ -37,6 +37,16 @@ MEDIA_TYPES: dict[Format, str] = {
     "hwp": "application/x-hwp",
     "hwpx": "application/hwp+zip",
     "epub": "application/epub+zip",
+    "xml": "application/xml",
+    "json": "application/json",
+    "ipynb": "application/x-ipynb+json",
+    "mbox": "application/mbox",
+    "msg": "application/vnd.ms-outlook",
+    "vtt": "text/vtt",
+    "rst": "text/x-rst",
+    "adoc": "text/asciidoc",
+    "org": "text/org",
+    "tex": "text/x-tex",
 }
 BINARY_SUFFIXES = frozenset(
     {"pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "doc", "ppt", "odt", "ods", "odp",

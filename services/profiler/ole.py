@@ -54,9 +54,7 @@ def _format(ole: "OleFileIO") -> Format:
             raise _locked()
         return "ppt"
     if "__properties_version1.0" in names:
-        raise DocumentFault(
-            Code.UNSUPPORTED, "the file is an Outlook message (.msg); send it as .eml"
-        )
+        return "msg"
     raise DocumentFault(
         Code.UNSUPPORTED, "the compound file is no document of a kind that is read here"
     )

@@ -21,7 +21,9 @@ from services.profiler.pdf import look_at_pdf
 TEXT_SAMPLE = 256 << 10
 LONGEST_VALUE = 500
 ZIPS = frozenset({"docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub"})
-OLES = frozenset({"doc", "ppt", "xls", "hwp"})
+OLES = frozenset({"doc", "ppt", "xls", "hwp", "msg"})
+TAGGED = ZIPS | OLES | {"html", "xml"}
+"""Formats whose texts stand between tags, where they come as text."""
 
 _YEAR = re.compile(r"(?<!\d)(?:19[5-9]\d|20[0-4]\d)(?!\d)")
 _PDF_DATE = re.compile(r"(?:D:)?((?:19|20)\d\d)")
@@ -115,7 +117,7 @@ def plan(pages: int, over: int, size: int) -> list[PageRange]:
 
 
 def _look(path: Path, found: Detected, bounds: Bounds) -> _Look:
-    if found.format in ZIPS:
+    if found.format in ZIPS and found.encoding is None:
         office = look_at_zip(path, found.format, found.members)
         kind: Kind = "slides" if found.format in ("pptx", "odp") else "standard"
         return _Look(office.metadata, office.sample, office.page_count, kind)
@@ -143,7 +145,7 @@ def _look_at_text(path: Path, found: Detected) -> _Look:
     text = head.decode(found.encoding or "utf-8", "replace").removeprefix("\ufeff")
     if not text.strip() and path.stat().st_size <= TEXT_SAMPLE:
         raise DocumentFault(Code.NO_CONTENT, "the file holds nothing but white space")
-    if found.format == "html":
+    if found.format in TAGGED:
         title = _HTML_TITLE.search(text)
         return _Look({"title": _stripped(title[1])} if title else {}, _stripped(text))
     return _Look({}, text, kind="entries" if found.format == "jsonl" else "standard")

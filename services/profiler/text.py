@@ -7,6 +7,7 @@ from pathlib import Path
 
 from libs.contracts.artefacts.profile import Format
 from services.profiler.encoding import encoding_of
+from services.profiler.markup import marked_format, xml_format
 
 SAMPLE = 64 << 10
 FRAGMENTS_TYPE = "application/vnd.groundwire.fragments+jsonl"
@@ -14,7 +15,7 @@ MARKDOWN_SUFFIXES = frozenset({"md", "markdown", "mdown", "mkd"})
 HTML_SUFFIXES = frozenset({"html", "htm", "xhtml", "shtml"})
 JSONL_SUFFIXES = frozenset({"jsonl", "ndjson"})
 CSV_SUFFIXES = frozenset({"csv", "tsv", "tab"})
-PLAIN_SUFFIXES = frozenset({"txt", "text", "log", "rst", "asc"})
+PLAIN_SUFFIXES = frozenset({"txt", "text", "log", "asc"})
 
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:[^-]|-(?!->))*+-->\s*)*+"
@@ -55,10 +56,16 @@ def _kind(sample: str, suffix: str, declared: str | None, *, cut: bool) -> Forma
         return "doc"
     if _HTML.match(sample) or (suffix in HTML_SUFFIXES and _TAG.search(sample)):
         return "html"
+    if (markup := xml_format(sample, suffix)) is not None:
+        return markup
     if _is_mail(sample, suffix):
         return "eml"
     if (records := _records(sample, suffix, declared, cut=cut)) is not None:
         return records
+    if suffix not in PLAIN_SUFFIXES | MARKDOWN_SUFFIXES | CSV_SUFFIXES and (
+        marked := marked_format(sample, suffix, cut=cut)
+    ):
+        return marked
     if suffix in MARKDOWN_SUFFIXES:
         return "md"
     if suffix in PLAIN_SUFFIXES:

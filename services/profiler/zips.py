@@ -16,7 +16,7 @@ _MAIN_PARTS: tuple[tuple[re.Pattern[str], Format], ...] = (
     (re.compile(r"presentationml\.(?:presentation|slideshow|template)\.main\+xml|"
                 r"ms-powerpoint\.(?:presentation|slideshow|template)"), "pptx"),
     (re.compile(r"spreadsheetml\.(?:sheet|template)\.main\+xml|"
-                r"ms-excel\.(?:sheet|template)\.macroEnabled"), "xlsx"),
+                r"ms-excel\.(?:sheet|template)\.(?:macroEnabled|binary)"), "xlsx"),
 )  # fmt: skip
 _MIME_TYPES: dict[str, Format] = {
     "application/vnd.oasis.opendocument.text": "odt",
@@ -29,10 +29,7 @@ _MIME_TYPES: dict[str, Format] = {
     "application/haansoftxlsx": "xlsx",
     "application/epub+zip": "epub",
 }
-_REFUSED = (
-    ("ms-excel.sheet.binary", "a binary Excel workbook (.xlsb)"),
-    ("ms-visio", "a Visio drawing"),
-)
+_REFUSED = (("ms-visio", "a Visio drawing"),)
 
 
 def zip_format(path: Path, limits: ArchiveLimits) -> tuple[Format, list[str]]:

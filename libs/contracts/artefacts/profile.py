@@ -29,6 +29,16 @@ Format = Literal[
     "hwp",
     "hwpx",
     "epub",
+    "xml",
+    "json",
+    "ipynb",
+    "mbox",
+    "msg",
+    "vtt",
+    "rst",
+    "adoc",
+    "org",
+    "tex",
 ]
 Kind = Literal["standard", "scanned", "slides", "atlas", "entries"]
 

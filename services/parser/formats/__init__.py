@@ -29,6 +29,16 @@ STRATEGIES: dict[Format, str] = {
     "hwp": "services.parser.formats.hwp:parse",
     "hwpx": "services.parser.formats.hwp:parse",
     "epub": "services.parser.formats.epub:parse",
+    "xml": "services.parser.formats.xml_data:parse",
+    "json": "services.parser.formats.json_data:parse",
+    "ipynb": "services.parser.formats.notebook:parse",
+    "mbox": "services.parser.formats.eml:parse_mailbox",
+    "msg": "services.parser.formats.msg:parse",
+    "vtt": "services.parser.formats.subtitles:parse",
+    "rst": "services.parser.formats.rst:parse",
+    "adoc": "services.parser.formats.adoc:parse",
+    "org": "services.parser.formats.org:parse",
+    "tex": "services.parser.formats.tex:parse",
 }
 
 

@@ -1,11 +1,12 @@
 """Mail: its headers, its text, and what is attached to it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
 from html.parser import HTMLParser
+from itertools import islice, pairwise
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.attached import Attachment, add_attachments
@@ -19,6 +20,7 @@ from services.parser.formats.tables import plain_cells
 HEADERS = ("From", "To", "Cc", "Date", "Reply-To")
 MAX_PARTS = 1_000
 MAX_NESTING = 50
+MAX_MESSAGES = 5_000
 MAX_HEADER = 50_000
 """Bytes of one header."""
 WIDER = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "ksc5601": "cp949", "gb2312": "gb18030",
@@ -26,6 +28,9 @@ WIDER = {"euc-kr": "cp949", "ks_c_5601-1987": "cp949", "ksc5601": "cp949", "gb23
 """Charsets that mails name when they hold more than that; empty: the bytes decide."""
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _QUOTE = re.compile(r"^>+ ?", re.MULTILINE)
+_MESSAGE = re.compile(rb"(?:(?<=\n\n)|\A)From [^\n]*\n(?=>?[\w-]+:)")
+_STUFFED = re.compile(rb"^>(>*From )", re.MULTILINE)
+"""A line of a message that a mailbox would take for the beginning of the next."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BROKEN = (RecursionError, ValueError, LookupError, AttributeError, IndexError, TypeError)
 
@@ -33,18 +38,35 @@ _BROKEN = (RecursionError, ValueError, LookupError, AttributeError, IndexError, 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of a message: subject, headers as a table, body, images, attachments with content."""
     rows = Rows()
+    _add_message(given, rows, given.path.read_bytes())
+    return rows.result("email")
+
+
+def parse_mailbox(given: ParseInput) -> ShardResult:
+    """Rows of the messages of a mailbox (RFC 4155), each as `parse` reads one."""
+    rows = Rows()
+    whole = given.path.read_bytes().replace(b"\r\n", b"\n")
+    starts = [m.start() for m in islice(_MESSAGE.finditer(whole), MAX_MESSAGES + 1)]
+    if len(starts) > MAX_MESSAGES:
+        rows.note("messages_left_out", "messages past the limit were left out", severity="warning")
+        starts, whole = starts[:-1], whole[: starts[-1]]
+    for start, end in pairwise([*starts, len(whole)]):
+        message = whole[start:end].partition(b"\n")[2]
+        try:
+            _add_message(given, rows, _STUFFED.sub(rb"\1", message))
+        except DocumentFault:
+            rows.note("message_damaged", "damaged messages were left out", severity="warning")
+        given.progress(0)
+    return rows.result("email")
+
+
+def _add_message(given: ParseInput, rows: Rows, data: bytes) -> None:
     try:
-        message = BytesParser(policy=policy.default).parsebytes(
-            _bounded(given.path.read_bytes(), rows)
-        )
+        message = BytesParser(policy=policy.default).parsebytes(_bounded(data, rows))
         parts = [p for p, _ in zip(_parts(message, 0), range(MAX_PARTS), strict=False)]
     except _BROKEN as problem:
         raise DocumentFault(Code.UNREADABLE, "the message is damaged") from problem
-    subject = one_line(_header(message, "Subject"))
-    rows.heading(subject or "(no subject)", 1, evidence="markup" if subject else "none")
-    headers = [[name, one_line(_header(message, name))] for name in HEADERS]
-    cells = plain_cells([h for h in headers if h[1]], header_rows=0)
-    rows.table([c.model_copy(update={"header": c.column == 0}) for c in cells])
+    add_head(rows, _header(message, "Subject"), [(n, _header(message, n)) for n in HEADERS])
     attached = []
     for part in parts:
         name = one_line(_name(part))
@@ -60,7 +82,21 @@ def parse(given: ParseInput) -> ShardResult:
         elif kind != "multipart" and (name or part.is_attachment()):
             attached.append(Attachment(name, _bytes(part)))
     add_attachments(given, rows, attached, level=2)
-    return rows.result("email")
+
+
+def add_head(rows: Rows, subject: str, headers: Iterable[tuple[str, str]]) -> None:
+    """A message's subject as a heading, its other headers as a table."""
+    subject = one_line(subject)
+    rows.heading(subject or "(no subject)", 1, evidence="markup" if subject else "none")
+    told = [[name, value] for name, text in headers if (value := one_line(text))]
+    cells = plain_cells(told, header_rows=0)
+    rows.table([c.model_copy(update={"header": c.column == 0}) for c in cells])
+
+
+def add_body(rows: Rows, text: str) -> None:
+    """Rows of a plain text of a message: its paragraphs without the marks of quoting."""
+    for paragraph in re.split(r"\n\s*\n", _QUOTE.sub("", text)):
+        rows.add("paragraph", paragraph)
 
 
 def _bounded(data: bytes, rows: Rows) -> bytes:
@@ -140,8 +176,7 @@ def _text_part(given: ParseInput, rows: Rows, part: EmailMessage) -> None:
     if part.get_content_subtype() == "html":
         add_fragment(rows, given.assets, _text(part))
         return
-    for paragraph in re.split(r"\n\s*\n", _QUOTE.sub("", _text(part))):
-        rows.add("paragraph", paragraph)
+    add_body(rows, _text(part))
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -11,7 +11,9 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
+from services.parser.formats.flat_office import is_xml
 from services.parser.formats.hwp_distribution import readable
+from services.parser.formats.hwpml import read_hwpml
 from services.parser.formats.images import add_image
 from services.parser.formats.numbering import (
     NumberLevels,
@@ -54,6 +56,8 @@ def parse(given: ParseInput) -> ShardResult:
 def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
     import unhwp
 
+    if given.profile.encoding is not None and is_xml(given.path):
+        return read_hwpml(given.path)
     with given.path.open("rb") as file:
         zipped = file.read(2) == b"PK"
     if zipped:

@@ -1,11 +1,11 @@
 """Markdown (CommonMark with tables): markdown-it's tokens walked once into rows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from services.parser.formats.base import AssetSink, ParseInput, ShardResult
+from services.parser.formats.base import AssetSink, ParseInput, ShardResult, no_progress
 from services.parser.formats.images import keep_image
 from services.parser.formats.rows import Rows, clean, read_text
 from services.parser.formats.tables import Span, place
@@ -26,25 +26,33 @@ _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\]:?\s*")
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of a Markdown file; headings keep the levels that the author gave them."""
-    from markdown_it import MarkdownIt
     from markdown_it import __version__ as version
 
     rows = Rows()
     text = _front_matter(rows, read_text(given))
+    add_markdown(rows, given.assets, text, given.progress)
+    if not rows.rows:
+        rows.add("paragraph", _without_comments(text))
+    return rows.result("markdown-it", {"markdown-it-py": version})
+
+
+def add_markdown(
+    rows: Rows, assets: AssetSink, text: str, progress: Callable[[int], None] = no_progress
+) -> None:
+    """Rows of a text in Markdown, at the end of `rows`."""
+    from markdown_it import MarkdownIt
+
     env: dict[str, object] = {}
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
         ["table", "strikethrough"]
     )
-    walker = _Walker(rows, given.assets)
+    walker = _Walker(rows, assets)
     tokens = parser.parse(_joined_tables(text), env)
     for start in range(0, len(tokens), PROGRESS_TOKENS):
         for token in tokens[start : start + PROGRESS_TOKENS]:
             walker.take(token)
-        given.progress(0)
+        progress(0)
     _footnotes(rows, env)
-    if not rows.rows:
-        rows.add("paragraph", _without_comments(text))
-    return rows.result("markdown-it", {"markdown-it-py": version})
 
 
 @dataclass

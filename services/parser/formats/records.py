@@ -100,6 +100,13 @@ def parse(given: ParseInput) -> ShardResult:
     if rules.review:
         for entry in entries_of(read_review(given), rules):
             rows.add("paragraph", entry.name or entry.id, entry=entry)
+        if not rows.rows:
+            raise DocumentFault(
+                Code.NO_CONTENT,
+                "the review has no sample questions: those that stand stay as they are"
+                if rules.kind == "questions"
+                else "the review names no entry",
+            )
         return rows.result("records")
     columns = _columns(rules)
     good: dict[tuple[str, str], Entry] = {}

@@ -9,6 +9,7 @@ from services.parser.formats.archives import opened
 from services.parser.formats.attached import add_attachments
 from services.parser.formats.attached_find import office_attachments
 from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.flat_office import is_xml, packaged
 from services.parser.formats.images import add_image
 from services.parser.formats.rows import Rows
 from services.parser.formats.sheets_csv import read_csv
@@ -16,6 +17,7 @@ from services.parser.formats.sheets_ods import read_ods
 from services.parser.formats.sheets_old import read_calamine
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, add_sheet
 from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
+from services.parser.formats.sheets_xml import read_xml_workbook
 
 
 def parse(given: ParseInput) -> ShardResult:
@@ -25,8 +27,11 @@ def parse(given: ParseInput) -> ShardResult:
     if name == "csv":
         add_sheet(rows, read_csv(given, rows), heading=False)
         return rows.result("csv")
+    if name == "xls" and given.profile.encoding is not None and is_xml(given.path):
+        _add_all(given, rows, read_xml_workbook(given))
+        return rows.result("xml")
     if name in ("xlsx", "ods"):
-        given = opened(given)
+        given = opened(packaged(given))
     if name == "ods":
         _add_all(given, rows, read_ods(given))
         add_attachments(given, rows, office_attachments(given.path))

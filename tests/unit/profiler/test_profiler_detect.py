@@ -87,6 +87,22 @@ def with_member(container: bytes, name: str, data: bytes) -> bytes:
         (documents.KOREAN.encode("utf-16"), "a.txt", "txt"),
         (b"{ not json at all", "a.txt", "txt"),
         (b'<?xml version="1.0"?>\n<?mso-application progid="Word.Document"?><w/>', "a.doc", "doc"),
+        (b'<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+         b'office:mimetype="application/vnd.oasis.opendocument.spreadsheet"/>', "a.xml", "ods"),
+        (b'<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"/>',
+         "a.xls", "xls"),
+        (b'<?xml version="1.0" encoding="UTF-8"?><!-- a > b --><HWPML Version="2.8"/>', "a", "hwp"),
+        (b'<?xml version="1.0"?><!DOCTYPE a [<!ELEMENT a ANY>]><a><b>c</b></a>', "a.txt", "xml"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "a.svg", "xml"),
+        (b'{"a": 1,\n "b": [2]}', "a", "json"),
+        (b'{"cells": [], "nbformat": 4}', "a.txt.ipynb", "ipynb"),
+        (b"WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n", "a", "vtt"),
+        (b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi\r\n", "a.srt", "vtt"),
+        (b"From a@b.example Mon Jan  1 00:00:00 2024\nFrom: a\n\nHi\n", "inbox", "mbox"),
+        (b"\\documentclass{article}\n\\begin{document}Hi\\end{document}", "a", "tex"),
+        (b"Title\n=====\n\nText.\n", "a.rst", "rst"),
+        (b"= Title\n\nText.\n", "a.adoc", "adoc"),
+        (b"* Title\nText.\n", "a.org", "org"),
     ],
 )  # fmt: skip
 def test_the_content_decides(tmp_path: Path, data: bytes, name: str, expected: str) -> None:
@@ -285,6 +301,10 @@ def test_a_huge_name_is_no_obstacle(tmp_path: Path) -> None:
     ("data", "name"),
     [
         (b"[" * 300_000, "a.json"),
+        (b"[" * 300_000, "a"),
+        (b"<!-- a " * 30_000, "a.xml"),
+        (b"<?a " * 30_000, "a.xml"),
+        (b"<!DOCTYPE a [" * 30_000, "a.xml"),
         (b"<!--a--> " * 20_000 + b"text", "a.txt"),
         (b"<script>" * 40_000, "a.html"),
         (b"<p " * 100_000, "a.html"),
@@ -293,7 +313,7 @@ def test_a_huge_name_is_no_obstacle(tmp_path: Path) -> None:
 )
 def test_a_look_at_text_is_linear(tmp_path: Path, data: bytes, name: str) -> None:
     with cpu_fence():
-        assert profile(tmp_path, data, name).format in ("txt", "html")
+        assert profile(tmp_path, data, name).format in ("txt", "html", "json", "xml")
 
 
 def test_a_page_is_sampled_without_its_scripts(tmp_path: Path) -> None:
