@@ -150,7 +150,7 @@ class EntryWeights(Request):
     """
 
     fusion: Literal["rank", "convex"] = "convex"
-    dense_share: float = Field(default=0.3, ge=0, le=1)
+    dense_share: float = Field(default=0.25, ge=0, le=1)
     dense: float = Field(default=1.5, ge=0, le=100)
     lexical: float = Field(default=0.5, ge=0, le=100)
     questions: float = Field(default=0.4, ge=0, le=100)

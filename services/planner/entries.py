@@ -36,6 +36,9 @@ from services.planner.settings import Settings
 _PARTICLE = re.compile(r"[은는이가을를에의도만로과와]|으로|에서|부터|까지|에게|한테")
 RULE_WORDS = 2
 """So many words of a category's rule make the query one of that category."""
+CLEARLY = 0.05
+"""By so much what rules worded must be better than what was asked before it: similarities are no
+finer than that, and the user's own words are the safer ones."""
 MAX_TELLING = 64
 LEAST_SECONDS = 0.05
 
@@ -144,7 +147,7 @@ class Finder:
                     hyde=imagined is not None,
                 )
             )
-            if value > reached:
+            if value > reached + (CLEARLY if form.by == "rules" else 0.0):
                 reached = value
                 best = FoundEntries(
                     entries=answer.entries,
@@ -185,13 +188,15 @@ class Finder:
         left: float,
     ) -> MatchAnswer | None:
         seconds = max(left, LEAST_SECONDS)
+        said = form.said or form.text
         body = MatchQuery(
             namespace=query.namespace,
             collection=query.collection,
             text=form.text,
             original=query.request.query,
+            said=said,
             words=form.words,
-            telling=content_words(form.said or form.text)[:MAX_TELLING],
+            telling=content_words(said)[:MAX_TELLING],
             category=category,
             limit=query.request.top_k,
             weights=settings.weights,

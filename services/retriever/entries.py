@@ -12,7 +12,7 @@ from libs.runtime.inference.rerank import Reranker
 from libs.runtime.telemetry import logger
 from services.retriever.basis import Kept
 from services.retriever.deadline import Deadline, deadline, those_in_time
-from services.retriever.entry_ranking import Channels, Table, coverage, ranked
+from services.retriever.entry_ranking import Channels, Table, coverage, ranked, summed
 from services.retriever.entry_reranking import READ, reranked
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus
@@ -101,10 +101,17 @@ class EntryFinder:
     async def _lexical(
         self, query: MatchQuery, revision: ActiveRevision, channels: Channels
     ) -> None:
+        """The sum of two BM25: of all that was said, and of the words of it that tell. An engine
+        counts a word once a query, and endings that are left off are lost to bigrams."""
         scope = Scope(query.namespace, frozenset({revision.revn}))
-        words = LexicalQuery(tokenize(query.words))
-        hits = await self._retriever.index.search("content", words, scope, _depth(query))
-        channels.lists["lexical"] = [(hit.order, hit.score) for hit in hits]
+        search = self._retriever.index.search
+        both = await asyncio.gather(
+            *(
+                search("content", LexicalQuery(tokenize(text)), scope, _depth(query))
+                for text in filter(None, (query.said, query.words))
+            )
+        )
+        channels.lists["lexical"] = summed([[(h.order, h.score) for h in hits] for hits in both])
 
     async def _dense(self, query: MatchQuery, revision: ActiveRevision, channels: Channels) -> None:
         found = await self._nearest(query.text, query.namespace, revision, _depth(query))

@@ -100,16 +100,8 @@ def mixed(
 
     Scaled to its own best, BM25 gives a query that no entry answers word by word a full score
     all the same; the share of the query that an entry holds (`kept`) takes that back. So words
-    decide where they answer, meanings where they do not. Measured in process, nDCG@10 of BM25
-    on bigrams, of meanings, of the plain mix at 0.4, and of this at 0.3:
-
-    | questions | BM25 | meanings | plain | this |
-    | --- | --- | --- | --- | --- |
-    | 400 of KorQuAD over 464 paragraphs | .985 | .884 | .981 | .985 |
-    | the same without the most telling third of their words | .906 | .744 | .907 | .923 |
-    | without half of them | .774 | .511 | .774 | .780 |
-    | 158 colloquial ones over 79 described services of a city | .389 | .687 | .625 | .708 |
-    | 300 over 300 menus of an app | .354 | .480 | .485 | .504 |
+    decide where they answer, meanings where they do not. `docs/quality-entries.md`
+    says what it was measured against.
 
     Bruch, Gai and Ingber (ACM TOIS 2023) scale to the best that a query could reach for the
     same reason.
@@ -120,6 +112,15 @@ def mixed(
     for place, value in min_max(meanings).items():
         parts.setdefault(place, {})["dense"] = share * value
     return {place: Fused(sum(found.values()), found) for place, found in parts.items()}
+
+
+def summed(lists: Sequence[Ranked[int]]) -> list[tuple[int, float]]:
+    """The places of all lists by the sum of their scores, best first; ties in order of place."""
+    total: dict[int, float] = {}
+    for hits in lists:
+        for place, score in hits:
+            total[place] = total.get(place, 0.0) + score
+    return sorted(total.items(), key=lambda hit: (-hit[1], hit[0]))
 
 
 def fuse(

@@ -68,13 +68,15 @@ class FoundEntries(Contract):
 
 class MatchQuery(Contract):
     """One attempt. `text` is what the dense channel embeds, `original` what sample questions
-    are compared with, `words` what the lexical channel looks for, synonyms included, and
-    `telling` the query's own words, by which entries are judged without an embedder."""
+    are compared with, `said` and `words` what the lexical channel looks for: all that was said,
+    and the words of it that tell, synonyms included, which so count twice. `telling` are the
+    query's own words, by which entries are judged without an embedder."""
 
     namespace: Namespace
     collection: Collection
     text: str
     original: str
+    said: str = ""
     words: str
     telling: list[str] = Field(default_factory=list, max_length=64)
     category: str | None = None

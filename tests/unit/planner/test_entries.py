@@ -115,6 +115,22 @@ async def test_weak_answers_are_asked_again_and_the_best_is_returned():
     assert len({body.text for body in retriever.asked}) == 3
 
 
+async def test_what_rules_worded_must_be_clearly_better():
+    settings = CollectionSettings(synonyms=[["환율", "시세"]])
+    retriever = Retriever([hit("a", 0.4)], [hit("b", 0.44)], [hit("c", 0.0)])
+    found = await find(retriever, "환율을 조회하고 싶어요", settings)
+    assert [e.id for e in found.entries] == ["a"]
+    assert len(found.attempts) == 3
+
+
+async def test_the_lexical_channel_is_given_all_that_was_said():
+    retriever = Retriever([hit("a", 0.4)], [hit("b", 0.5)], [])
+    await find(retriever, "환율을 조회하고 싶어요", CollectionSettings(synonyms=[["환율", "시세"]]))
+    assert [body.said for body in retriever.asked] == [body.text for body in retriever.asked]
+    assert all("시세" in body.words.split() for body in retriever.asked)
+    assert "시세" not in retriever.asked[0].said
+
+
 async def test_rewriting_can_be_switched_off():
     settings = CollectionSettings(weights=EntryWeights(rewrites=0))
     retriever = Retriever([hit("a", 0.1)])
@@ -166,6 +182,7 @@ async def test_an_imagined_entry_changes_the_vector_and_nothing_else(server: Fak
     body = retriever.asked[0]
     assert body.text == "환율 조회. 오늘의 환율을 봅니다."
     assert (body.original, body.telling) == ("달러 얼마야", ["달러", "얼마야"])
+    assert body.said == "달러 얼마야"
     assert "환율" not in body.words.split()
     assert [(a.query, a.hyde) for a in found.attempts] == [("달러 얼마야", True)]
     assert server.asked[0].body["temperature"] == 0.1

@@ -13,6 +13,7 @@ from services.retriever.entry_ranking import (
     held,
     popularity,
     ranked,
+    summed,
 )
 from services.retriever.entry_reranking import reranked
 from services.retriever.similarity import PLAIN, calibration_of
@@ -52,7 +53,13 @@ def test_by_default_scores_are_mixed_and_questions_come_on_top():
     )  # fmt: skip
     hits = ranked(channels, TABLE, EntryWeights(popularity=0), limit=5)
     assert [hit.id for hit in hits] == ["a", "b", "c"]
-    assert [hit.score for hit in hits] == pytest.approx([0.3 * 0.5 + 0.7 + 0.4, 0.3, 0.0])
+    assert [hit.score for hit in hits] == pytest.approx([0.25 * 0.5 + 0.75 + 0.4, 0.25, 0.0])
+
+
+def test_lists_are_summed_and_ties_stay_in_order():
+    lists = [[(2, 3.0), (0, 1.0)], [(0, 2.0), (1, 0.5)]]
+    assert summed(lists) == [(0, 3.0), (2, 3.0), (1, 0.5)]
+    assert summed([]) == []
 
 
 def test_an_entry_that_holds_little_of_the_query_gains_little_by_its_words():
@@ -67,7 +74,7 @@ def test_an_entry_that_holds_little_of_the_query_gains_little_by_its_words():
     assert [hit.id for hit in whole][:2] == ["a", "b"]
     assert [hit.id for hit in little][:2] == ["b", "a"]
     share = held({0: TABLE.words(0), 2: TABLE.words(2)}, tokens)[0]
-    assert little[1].channels["lexical"] == pytest.approx(0.7 * share)
+    assert little[1].channels["lexical"] == pytest.approx(0.75 * share)
 
 
 def test_rare_words_weigh_more_in_what_an_entry_holds():
