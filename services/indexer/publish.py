@@ -25,7 +25,7 @@ from libs.runtime.keys import revision_prefix
 from libs.runtime.objects.port import ObjectStore
 from libs.runtime.work import Work
 from services.indexer.deps import Deps
-from services.indexer.documents import index_slices
+from services.indexer.documents import SLICE, index_slices
 from services.indexer.embed import embed_revision
 from services.indexer.parity import Held, held_chunks, prove
 from services.indexer.promote import promote
@@ -180,9 +180,10 @@ async def _indexed(
 ) -> Held:
     """Write the lexical channels, unless a delivery before this one did."""
     index, expected = deps.stores.index, loaded.digest
-    if work.deliveries == 1 or await index.digest(event.namespace, revn) != expected:
-        await _write_index(deps, event, revn, loaded, work)
-    return held_chunks("search index", expected, await index.digest(event.namespace, revn))
+    found = None if work.deliveries == 1 else await index.digest(event.namespace, revn)
+    if found != expected:
+        found = await _write_index(deps, event, revn, loaded, work)
+    return held_chunks("search index", expected, found)
 
 
 async def _linked(deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded) -> Held:
@@ -192,16 +193,19 @@ async def _linked(deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded)
 
 async def _write_index(
     deps: Deps, event: DocumentChunked, revn: int, loaded: Loaded, work: Work
-) -> None:
-    """A slice at a time, so that a long document holds up nobody."""
+) -> Digest:
+    """A slice at a time, so that a long document holds up nobody; what the index holds then."""
     documents = index_slices(
         loaded.chunks, title=loaded.title, file_name=event.file_name, tokenize=deps.tokenize
     )
-    write = deps.stores.index.write
+    index, of = deps.stores.index, (event.namespace, revn)
+    begun = await index.write(*of, await asyncio.to_thread(next, documents, []), unseen=True)
+    if loaded.digest.count <= SLICE:
+        return begun
     while (some := await asyncio.to_thread(next, documents, None)) is not None:
         work.check()
-        await write(event.namespace, revn, some)
-        write = deps.stores.index.append
+        await index.append(*of, some)
+    return await index.digest(*of)
 
 
 async def _revision(deps: Deps, event: DocumentChunked) -> RevisionRecord | None:

@@ -253,10 +253,9 @@ class _Rebuild:
             file_name=one.file.file_name,
             tokenize=self._deps.tokenize,
         )
-        write = index.write
+        await index.write(one.namespace, one.revn, await asyncio.to_thread(next, documents, []))
         while (some := await asyncio.to_thread(next, documents, None)) is not None:
-            await write(one.namespace, one.revn, some)
-            write = index.append
+            await index.append(one.namespace, one.revn, some)
         expected = Digest(len(ids), digest_ids(ids)) if ids else EMPTY_DIGEST
         found = await index.digest(one.namespace, one.revn)
         prove(one.revn, held_chunks("search index", expected, found))

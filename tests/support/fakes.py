@@ -75,9 +75,12 @@ class Index:
         self.writes = 0
         self.purges = 0
 
-    async def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+    async def write(
+        self, namespace: str, revn: int, documents: list[IndexDocument], *, unseen: bool = False
+    ) -> Digest:
         self.writes += 1
         self.documents[namespace, revn] = documents
+        return await self.digest(namespace, revn)
 
     async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
         self.writes += 1

@@ -9,7 +9,7 @@ from libs.contracts.artefacts.chunk import digest_ids
 from libs.runtime.index import opensearch_mappings as mappings
 from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.opensearch_client import address_of, connect, faults
-from libs.runtime.index.opensearch_writer import OpenSearchWriter, search
+from libs.runtime.index.opensearch_writer import OpenSearchWriter, Wanted, search
 from libs.runtime.index.places import encodable, index_tokens, to_number
 from libs.runtime.index.port import (
     MAX_QUERY_TERMS,
@@ -47,11 +47,19 @@ class OpenSearchIndex(SearchIndex):
         self._chunks = mappings.chunks_alias(self._address)
         self._dimensions: dict[str, int] = {}
 
-    async def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+    async def write(
+        self,
+        namespace: str,
+        revn: int,
+        documents: list[IndexDocument],
+        *,
+        unseen: bool = False,
+    ) -> Digest:
         """See the port; `ValueError` for a document that does not fit the index."""
         sources = _sources(namespace, revn, documents)
         await self._ensure_chunks()
-        await self._writer.replace(self._chunks, namespace, revn, sources)
+        wanted = Wanted(namespace, revn, sources, unseen)
+        return _digest(await self._writer.replace(self._chunks, wanted))
 
     async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
         """See the port; `ValueError` for a document that does not fit the index."""
@@ -98,7 +106,7 @@ class OpenSearchIndex(SearchIndex):
             fields = _placed(namespace, revn, order, types.get(order))
             fields["vector"] = row.astype(np.float32).tolist()
             sources[_id(namespace, revn, order, chunk_id)] = fields
-        await self._writer.replace(alias, namespace, revn, sources)
+        await self._writer.replace(alias, Wanted(namespace, revn, sources))
 
     async def vector_digest(self, namespace: str, revn: int, model: str) -> Digest:
         """See the port."""

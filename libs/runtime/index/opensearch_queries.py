@@ -75,11 +75,6 @@ def owner(namespace: str) -> Query:
     return {"term": {"namespace": namespace}}
 
 
-def revision(namespace: str, revn: int) -> Query:
-    """Every document of one revision."""
-    return {"bool": {"filter": [owner(namespace), {"term": {"revn": revn}}]}}
-
-
 def revisions(namespace: str, revns: Iterable[int]) -> Query:
     """Every document of some revisions."""
     return {"bool": {"filter": [owner(namespace), _revisions(revns)]}}

@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from libs.contracts.faults import Code, WorldFault
+from libs.runtime.gathering import Gathering
 from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.opensearch_client import (
     WRITE_SECONDS,
@@ -14,9 +18,14 @@ from libs.runtime.index.opensearch_client import (
     error_type,
     faults,
 )
+from libs.runtime.index.opensearch_mappings import identity_of
+from libs.runtime.index.opensearch_refresh import SharedRefresh
 
 if TYPE_CHECKING:
     from opensearchpy import AsyncOpenSearch
+
+AT_ONCE = 16
+"""Revisions that are written together."""
 
 BULK_BYTES = 4 << 20
 BUSY_DELAYS = (0.2, 0.5, 1.0, 2.0)
@@ -29,6 +38,18 @@ _SERVER_ERROR = 500
 
 Operation = tuple[str, bytes]
 Sources = Mapping[str, dict[str, Any]]
+Found = dict[str, str | None]
+"""Ids of documents, each with its chunk's type."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a revision shall hold, by id; `unseen` as in the port's `write`."""
+
+    namespace: str
+    revn: int
+    sources: Sources
+    unseen: bool = False
 
 
 class OpenSearchWriter:
@@ -39,7 +60,8 @@ class OpenSearchWriter:
         self._address = address
         self._making = asyncio.Lock()
         self._known: set[str] = set()
-        self._refreshes: dict[str, _SharedRefresh] = {}
+        self._refreshes: dict[str, SharedRefresh] = {}
+        self._writes: dict[str, Gathering[Wanted, Found]] = {}
 
     async def ensure(self, alias: str, body: dict[str, Any], version: int) -> None:
         """Make the index of that name unless it is there, and wait until it can be used."""
@@ -63,25 +85,56 @@ class OpenSearchWriter:
                 )
             self._known.add(alias)
 
-    async def replace(self, alias: str, namespace: str, revn: int, sources: Sources) -> None:
-        """Make the revision's documents exactly these, by id; they are found on return.
+    async def replace(self, alias: str, wanted: Wanted) -> Found:
+        """Make the revision's documents exactly these; they are found on return. Returns what
+        the index holds.
 
-        What it held before goes in the same refresh. Looks afterwards whether that is what
-        the index holds: a writer that was killed may have left documents that no refresh had
-        shown yet.
+        What it held before goes in the same refresh, or in the next when it is unseen. Looks
+        afterwards whether the index holds what it shall: a writer that was killed may have
+        left documents that no refresh had shown yet. Revisions that come meanwhile go together:
+        one bulk, one refresh and one look for all.
         """
-        wanted = set(sources)
-        write = wanted
-        held = set(await self.held(alias, namespace, revn))
+        if alias not in self._writes:
+            self._writes[alias] = Gathering(partial(self._replace_all, alias), AT_ONCE)
+        return await self._writes[alias].whole(wanted)
+
+    async def _replace_all(self, alias: str, wanted: list[Wanted]) -> list[Found]:
+        found: dict[int, Found] = {}
+        waiting = dict(enumerate(wanted))
+        while waiting:
+            # of one namespace, and of a revision that comes twice one at a time
+            namespace = next(iter(waiting.values())).namespace
+            these: dict[int, int] = {}
+            for place, one in waiting.items():
+                if one.namespace == namespace:
+                    these.setdefault(one.revn, place)
+            group = {revn: waiting.pop(place) for revn, place in these.items()}
+            held = await self._replace_group(alias, namespace, group)
+            found |= {these[revn]: ids for revn, ids in held.items()}
+        return [found[place] for place in range(len(wanted))]
+
+    async def _replace_group(
+        self, alias: str, namespace: str, group: dict[int, Wanted]
+    ) -> dict[int, Found]:
+        seen = [revn for revn, one in group.items() if not one.unseen]
+        held = await self.held_all(alias, namespace, seen) if seen else {}
+        write = {revn: set(one.sources) for revn, one in group.items()}
         for _ in range(_TURNS):
-            await self._bulk(alias, namespace, _operations(held - wanted, sources, write))
+            operations = (
+                _operations(
+                    held.get(revn, {}).keys() - one.sources.keys(), one.sources, write[revn]
+                )
+                for revn, one in group.items()
+            )
+            await self._bulk(alias, namespace, chain.from_iterable(operations))
             await self.refresh(alias)
-            held = set(await self.held(alias, namespace, revn))
-            if held == wanted:
-                return
-            write = wanted - held
+            held = await self.held_all(alias, namespace, list(group))
+            if all(held[revn].keys() == one.sources.keys() for revn, one in group.items()):
+                return held
+            write = {revn: one.sources.keys() - held[revn].keys() for revn, one in group.items()}
+        lost = next(r for r, one in group.items() if held[r].keys() != one.sources.keys())
         raise WorldFault(
-            Code.STORE_AWAY, f"{self._address} did not keep revision {revn} as it was written"
+            Code.STORE_AWAY, f"{self._address} did not keep revision {lost} as it was written"
         )
 
     async def add(self, alias: str, namespace: str, sources: Sources) -> None:
@@ -111,13 +164,17 @@ class OpenSearchWriter:
                 return gone
         raise WorldFault(Code.STORE_AWAY, f"{self._address} did not remove all of the revisions")
 
-    async def held(self, alias: str, namespace: str, revn: int) -> dict[str, str | None]:
-        """The ids of the revision's documents in order, each with its chunk's type."""
-        found: dict[str, str | None] = {}
+    async def held(self, alias: str, namespace: str, revn: int) -> Found:
+        """The revision's documents in order."""
+        return (await self.held_all(alias, namespace, [revn]))[revn]
+
+    async def held_all(self, alias: str, namespace: str, revns: list[int]) -> dict[int, Found]:
+        """The documents of each of these revisions in order."""
+        found: dict[int, Found] = {revn: {} for revn in revns}
         after: list[int] | None = None
         while True:
             body = {
-                "query": queries.revision(namespace, revn),
+                "query": queries.revisions(namespace, revns),
                 "size": _PAGE,
                 "sort": [{"place": "asc"}],
                 "_source": False,
@@ -125,7 +182,9 @@ class OpenSearchWriter:
                 **({"search_after": after} if after else {}),
             }
             hits = await search(self._client, self._address, alias, namespace, body)
-            found.update((h["_id"], h.get("fields", {}).get("type", [None])[0]) for h in hits)
+            for hit in hits:
+                kind = hit.get("fields", {}).get("type", [None])[0]
+                found[identity_of(hit["_id"]).revn][hit["_id"]] = kind
             if len(hits) < _PAGE:
                 return found
             after = hits[-1]["sort"]
@@ -133,7 +192,7 @@ class OpenSearchWriter:
     async def refresh(self, alias: str) -> None:
         """Make visible all that was acknowledged before this call."""
         if alias not in self._refreshes:
-            self._refreshes[alias] = _SharedRefresh(self._client, self._address, alias)
+            self._refreshes[alias] = SharedRefresh(self._client, self._address, alias)
         await self._refreshes[alias].once()
 
     async def purge(self, alias: str) -> None:
@@ -192,31 +251,6 @@ class OpenSearchWriter:
             elif "error" in item[kind]:
                 raise ValueError(f"{self._address} refused a chunk: {error_type(item[kind])}")
         return busy
-
-
-class _SharedRefresh:
-    """Those who ask while a refresh runs share the next one."""
-
-    def __init__(self, client: "AsyncOpenSearch", address: Address, alias: str) -> None:
-        self._client = client
-        self._address = address
-        self._alias = alias
-        self._running = asyncio.Lock()
-        self._next: asyncio.Task[None] | None = None
-
-    async def once(self) -> None:
-        """Return after a refresh that began after this call."""
-        if self._next is None:
-            self._next = asyncio.create_task(self._turn())
-        await asyncio.shield(self._next)
-
-    async def _turn(self) -> None:
-        async with self._running:
-            self._next = None
-            with faults(self._address):
-                await self._client.indices.refresh(
-                    index=self._alias, ignore_unavailable=True, request_timeout=WRITE_SECONDS
-                )
 
 
 async def search(

@@ -85,8 +85,20 @@ class SearchIndex(Protocol):
     reach a query parser. A store that is away MUST raise `WorldFault(STORE_AWAY)`.
     """
 
-    async def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
-        """Make the revision's lexical documents exactly these."""
+    async def write(
+        self,
+        namespace: str,
+        revn: int,
+        documents: list[IndexDocument],
+        *,
+        unseen: bool = False,
+    ) -> Digest:
+        """Make the revision's lexical documents exactly these; returns what `digest` says then,
+        read back from the engine.
+
+        With `unseen` nothing has the revision in scope: what it held before MAY be there
+        beside these for a moment.
+        """
         ...
 
     async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:

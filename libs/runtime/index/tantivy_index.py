@@ -50,9 +50,17 @@ class TantivyIndex(SearchIndex):
         self._pool = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="index")
         self._scanning = ThreadPoolExecutor(1, thread_name_prefix="vectors")
 
-    async def write(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
+    async def write(
+        self,
+        namespace: str,
+        revn: int,
+        documents: list[IndexDocument],
+        *,
+        unseen: bool = False,
+    ) -> Digest:
         """See the port; returns after the commit that holds it."""
         await asyncio.wrap_future(self._writer().write(namespace, revn, documents))
+        return await self.digest(namespace, revn)
 
     async def append(self, namespace: str, revn: int, documents: list[IndexDocument]) -> None:
         """See the port; returns after the commit that holds it."""

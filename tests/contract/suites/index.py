@@ -194,6 +194,22 @@ class SearchIndexSuite:
         assert await index.remove(NS, [1]) == 6
         assert (await index.digest(NS, 2)).count == 1
 
+    @pytest.mark.parametrize("unseen", [False, True])
+    async def test_a_write_tells_what_is_held_then(self, index: SearchIndex, unseen: bool) -> None:
+        async def written(namespace: str, revn: int, *names: str) -> None:
+            documents = [document("apple", i, name=name) for i, name in enumerate(names)]
+            told = await index.write(namespace, revn, documents, unseen=unseen)
+            assert told == Digest(len(names), digest_ids(list(names)))
+            assert await index.digest(namespace, revn) == told
+
+        await asyncio.gather(
+            written(NS, 1, "a", "b", "c"), written(NS, 2, "d"), written("other", 1, "e", "f")
+        )
+        await asyncio.gather(
+            written(NS, 1, "c", "x"), written(NS, 3), *(written("other", 9, "g") for _ in range(3))
+        )
+        assert (await index.digest("other", 1)).count == 2
+
     async def test_digests_are_those_of_the_chunk_ids(self, index: SearchIndex) -> None:
         ids = [f"t{i}" for i in range(30)]
         documents = [document("apple", i, name=name) for i, name in enumerate(ids)]

@@ -4,6 +4,7 @@ import pytest
 
 from libs.contracts.events import DocumentPublished, RevisionSuperseded
 from libs.contracts.faults import Code, StaleFault, WorldFault
+from libs.runtime.index.port import Digest
 from services.indexer.handlers import on_chunked, on_published
 from services.indexer.parity import ParityError
 from tests.support.fakes import Embedder, World
@@ -150,8 +151,8 @@ async def test_a_store_that_disagrees_stops_the_flip() -> None:
     event = await chunked(world)
     write = world.index.write
 
-    async def lossy(namespace: str, revn: int, documents: list) -> None:
-        await write(namespace, revn, documents[:-1])
+    async def lossy(namespace: str, revn: int, documents: list, *, unseen: bool) -> Digest:
+        return await write(namespace, revn, documents[:-1], unseen=unseen)
 
     world.index.write = lossy  # type: ignore[method-assign]
     with pytest.raises(ParityError, match="the search index holds 2 chunks where 3 belong"):
