@@ -23,11 +23,13 @@ _MIME_TYPES: dict[str, Format] = {
 }
 _STREAMS: tuple[tuple[str, Format], ...] = (
     ("WordDocument", "doc"), ("Workbook", "xls"), ("Book", "xls"),
-    ("PowerPoint Document", "ppt"), ("FileHeader", "hwp"),
+    ("PowerPoint Document", "ppt"), ("FileHeader", "hwp"), ("__properties_version1.0", "msg"),
 )  # fmt: skip
 _SUFFIXES: dict[str, Format] = {
     "txt": "txt", "text": "txt", "log": "txt", "md": "md", "markdown": "md", "csv": "csv",
     "tsv": "csv", "html": "html", "htm": "html", "xhtml": "html", "eml": "eml", "jsonl": "jsonl",
+    "xml": "xml", "json": "json", "ipynb": "ipynb", "vtt": "vtt", "srt": "vtt", "rst": "rst",
+    "adoc": "adoc", "org": "org", "tex": "tex", "mbox": "mbox",
 }  # fmt: skip
 _ENCODINGS = ("utf-8-sig", "cp949")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult, no_progress
 from services.parser.formats.images import keep_image
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 60
 PROGRESS_TOKENS = 5_000
+MAX_OPEN = 20_000
+"""Brackets of a text that may stay open."""
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _TABLE = re.compile(r"<table[\s>]", re.IGNORECASE)
@@ -46,6 +48,7 @@ def add_markdown(
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(
         ["table", "strikethrough"]
     )
+    parser.helpers = _Helpers()  # type: ignore[assignment]
     walker = _Walker(rows, assets)
     tokens = parser.parse(_joined_tables(text), env)
     for start in range(0, len(tokens), PROGRESS_TOKENS):
@@ -53,6 +56,25 @@ def add_markdown(
             walker.take(token)
         progress(0)
     _footnotes(rows, env)
+
+
+class _Helpers:
+    """markdown-it's helpers; brackets that nothing closes are looked for so many times only,
+    each time into every bracket behind them."""
+
+    def __init__(self) -> None:
+        from markdown_it import helpers
+
+        self.parseLinkDestination = helpers.parseLinkDestination
+        self.parseLinkTitle = helpers.parseLinkTitle
+        self._label = helpers.parseLinkLabel
+        self._left = MAX_OPEN
+
+    def parseLinkLabel(self, state: Any, start: int, disableNested: bool = False) -> int:  # noqa: N802, N803
+        """Where the label that begins at `start` ends, -1 where it does not."""
+        end = self._label(state, start, disableNested) if self._left > 0 else -1
+        self._left -= end < 0
+        return end
 
 
 @dataclass

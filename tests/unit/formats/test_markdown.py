@@ -95,3 +95,16 @@ def test_nothing_is_no_content():
     with pytest.raises(DocumentFault) as caught:
         _parse("\n \n<!-- nothing -->\n")
     assert caught.value.code == Code.NO_CONTENT
+
+
+def test_brackets_that_nothing_closes_are_looked_for_a_bounded_number_of_times():
+    from services.parser.formats import markdown
+
+    helpers = markdown._Helpers()
+    looked: list[int] = []
+    helpers._label = lambda state, start, nested: looked.append(start) or -1
+    for start in range(markdown.MAX_OPEN + 100):
+        assert helpers.parseLinkLabel(None, start) == -1
+    assert len(looked) == markdown.MAX_OPEN
+    text = "[" * 3_000
+    assert parse_bytes(text.encode(), "md").texts("paragraph") == [text]
