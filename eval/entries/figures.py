@@ -1,14 +1,20 @@
-"""What is said of rankings of entries: Acc@k and MRR@5, by group, beside each other. Pure."""
+"""What is said of rankings of entries: Acc@k, MRR@5 and nDCG@10, by group, beside each other.
+
+One entry is right, so Acc@5 is recall at 5. Pure."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.retrieval.bootstrap import Interval, paired
-from eval.retrieval.metrics import reciprocal_rank
+from eval.retrieval.metrics import ndcg, reciprocal_rank
 
-DEEP = 5
-FIGURES = ("acc@1", "acc@3", "acc@5", "mrr@5")
+DEEP = 10
+"""Entries that are asked for."""
+SHOWN = 5
+"""Entries that users see."""
+FIGURES = ("acc@1", "acc@3", "acc@5", "mrr@5", "ndcg@10")
+COMPARED = ("acc@1", "acc@5", "mrr@5", "ndcg@10")
 SEED = 11
 
 
@@ -39,14 +45,18 @@ class Case:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Acc@1, Acc@3, Acc@5 and MRR@5."""
+        """Those of `FIGURES`."""
         return figures([one.entry_id for one in self.ranking], self.entry_id)
 
 
 def figures(ranking: Sequence[str], right: str) -> dict[str, float]:
-    """Acc@1, Acc@3, Acc@5 and MRR@5 of one ranking."""
-    found = {f"acc@{k}": float(right in ranking[:k]) for k in (1, 3, DEEP)}
-    return {**found, f"mrr@{DEEP}": reciprocal_rank(ranking, {right}, DEEP)}
+    """Acc@1, Acc@3, Acc@5, MRR@5 and nDCG@10 of one ranking."""
+    found = {f"acc@{k}": float(right in ranking[:k]) for k in (1, 3, SHOWN)}
+    return {
+        **found,
+        f"mrr@{SHOWN}": reciprocal_rank(ranking, {right}, SHOWN),
+        f"ndcg@{DEEP}": ndcg(ranking, {right: 1}, DEEP),
+    }
 
 
 def mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -72,5 +82,5 @@ def against(cases: Sequence[Case], base: Sequence[Case]) -> dict[str, Interval]:
     """The difference to the base, question by question, with its 95 % interval."""
     return {
         name: paired([c.figures[name] for c in cases], [c.figures[name] for c in base], SEED)
-        for name in ("acc@1", "mrr@5")
+        for name in COMPARED
     }

@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.entries.figures import FIGURES, Case, against, summary
+from eval.entries.figures import COMPARED, FIGURES, Case, against, mean, summary
 from eval.entries.measure import DEFAULTS
 from eval.entries.workbook import write_workbook
+from eval.retrieval.bootstrap import Interval
 
 
 def report_of(
     entries: int,
     cases: Mapping[str, Sequence[Case]],
     absent: Sequence[str],
-    tokenizers: Mapping[str, Mapping[str, float] | None],
+    tokenizers: Mapping[str, Sequence[Case] | None],
 ) -> dict[str, Any]:
     """What was measured; `absent` are the settings that nothing is configured for."""
     base = cases[DEFAULTS]
@@ -23,15 +24,25 @@ def report_of(
         "questions": len(base),
         "settings": {name: summary(found) for name, found in cases.items()},
         "against_defaults": {
-            name: {
-                figure: {"mean": round(i.mean, 4), "low": round(i.low, 4), "high": round(i.high, 4)}
-                for figure, i in against(found, base).items()
-            }
+            name: _intervals(against(found, base))
             for name, found in cases.items()
             if name != DEFAULTS
         },
         "not_configured": list(absent),
-        "tokenizers": dict(tokenizers),
+        "tokenizers": {
+            name: found and mean([case.figures for case in found])
+            for name, found in tokenizers.items()
+        },
+        "defaults_against_bm25": {
+            name: _intervals(against(base, found)) for name, found in tokenizers.items() if found
+        },
+    }
+
+
+def _intervals(found: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
+    return {
+        name: {"mean": round(i.mean, 4), "low": round(i.low, 4), "high": round(i.high, 4)}
+        for name, i in found.items()
     }
 
 
@@ -47,13 +58,11 @@ def markdown(report: Mapping[str, Any]) -> str:
     defaults = report["settings"][DEFAULTS]
     for title, key in (("popularity", "by_popularity"), ("source of the question", "by_source")):
         lines += ["", *_table(title, defaults[key])]
-    if report["against_defaults"]:
-        lines += ["", "| against the defaults | Acc@1 | MRR@5 |", "| --- | --- | --- |"]
-        for name, found in report["against_defaults"].items():
-            lines.append(f"| {name} | {_signed(found['acc@1'])} | {_signed(found['mrr@5'])} |")
+    lines += _differences("against the defaults", report["against_defaults"])
     known = {name: found for name, found in report["tokenizers"].items() if found}
     if known:
         lines += ["", *_table("BM25 alone, tokens by", known)]
+    lines += _differences("the defaults against BM25 by", report["defaults_against_bm25"])
     lines += [
         f"\n{name}: not installed." for name, found in report["tokenizers"].items() if found is None
     ]
@@ -83,15 +92,33 @@ def into_docs(path: Path, name: str, text: str) -> None:
 
 
 def _table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    heads = " | ".join(name.replace("acc", "Acc").replace("mrr", "MRR") for name in FIGURES)
     return [
-        f"| {title} | {heads} |",
+        f"| {title} | {' | '.join(map(_head, FIGURES))} |",
         "| --- |" + " --- |" * len(FIGURES),
         *(
             f"| {name} | " + " | ".join(f"{found[n]:.3f}" for n in FIGURES) + " |"
             for name, found in rows.items()
         ),
     ]
+
+
+def _differences(title: str, rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
+    if not rows:
+        return []
+    heads = f"| {title} | {' | '.join(map(_head, COMPARED))} |"
+    return [
+        "",
+        heads,
+        "| --- |" + " --- |" * len(COMPARED),
+        *(
+            f"| {name} | " + " | ".join(_signed(found[n]) for n in COMPARED) + " |"
+            for name, found in rows.items()
+        ),
+    ]
+
+
+def _head(figure: str) -> str:
+    return figure.replace("acc", "Acc").replace("mrr", "MRR").replace("ndcg", "nDCG")
 
 
 def _signed(found: Mapping[str, float]) -> str:

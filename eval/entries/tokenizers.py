@@ -4,13 +4,12 @@ by morphemes of kiwi where that is installed (`uv pip install kiwipiepy`)."""
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
-from eval.entries.figures import DEEP, figures, mean
+from eval.entries.figures import DEEP, Case, Found
 from eval.entries.sets import Question
 from libs.runtime.index.tokenizer import TOKENIZERS
-from services.planner.analysis.words import content_words
 
 Tokenizer = Callable[[str], list[str]]
-K1, B = 1.2, 0.75
+K1, B = 0.9, 0.4
 _MEANT = ("N", "V", "M", "XR", "SL", "SN", "SH")
 """Tags of kiwi whose morphemes tell: nouns, verbs, modifiers, roots, other scripts, numbers."""
 
@@ -42,28 +41,25 @@ _APART = frozenset({"id", "name", "keywords", "search_count"})
 
 def ablation(
     entries: Sequence[Mapping[str, str]], questions: Sequence[Question]
-) -> dict[str, dict[str, float] | None]:
-    """Figures of BM25 by tokenizer; None for one that is not installed."""
+) -> dict[str, list[Case] | None]:
+    """What BM25 alone finds by tokenizer; None for one that is not installed."""
     chosen: dict[str, Tokenizer | None] = {**TOKENIZERS, "kiwi": kiwi()}
-    return {name: one and _measured(entries, questions, one) for name, one in chosen.items()}
+    return {name: one and _found(entries, questions, one) for name, one in chosen.items()}
 
 
-def _measured(
+def _found(
     entries: Sequence[Mapping[str, str]], questions: Sequence[Question], tokenizer: Tokenizer
-) -> dict[str, float]:
+) -> list[Case]:
     import bm25s
 
     retriever = bm25s.BM25(method="lucene", k1=K1, b=B)  # type: ignore[no-untyped-call]
     retriever.index([fields(row, tokenizer) or [""] for row in entries], show_progress=False)
-    asked = [tokenizer(" ".join(content_words(q.text)) or q.text) or [""] for q in questions]
+    asked = [tokenizer(question.text) or [""] for question in questions]
     deep = min(DEEP, len(entries))
     found, scores = retriever.retrieve(asked, k=deep, show_progress=False)
-    return mean(
-        [
-            figures(
-                [entries[int(n)]["id"] for n, s in zip(row, worth, strict=True) if s > 0],
-                question.entry_id,
-            )
-            for question, row, worth in zip(questions, found, scores, strict=True)
-        ]
-    )
+    cases = []
+    for question, row, worth in zip(questions, found, scores, strict=True):
+        hits = [entries[int(n)] for n, score in zip(row, worth, strict=True) if score > 0]
+        ranking = tuple(Found(hit["id"], hit["name"], 0.0) for hit in hits)
+        cases.append(Case(question.text, question.entry_id, question.source, "", ranking))
+    return cases

@@ -8,7 +8,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from eval.entries.figures import FIGURES, Case
+from eval.entries.figures import FIGURES, SHOWN, Case
 
 GREEN, YELLOW, RED = "#C6EFCE", "#FFEB9C", "#FFC7CE"
 """Right, in the top 5, wrong: the fills that spreadsheets use for good, neutral and bad."""
@@ -17,7 +17,7 @@ WIDTHS = (48, 14, 10, 12, 28)
 
 def colour(place: int | None) -> str:
     """The fill of a case by the place of the right entry."""
-    if place is None:
+    if place is None or place > SHOWN:
         return RED
     return GREEN if place == 1 else YELLOW
 

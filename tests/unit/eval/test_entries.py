@@ -1,3 +1,5 @@
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -5,6 +7,8 @@ from openpyxl import load_workbook
 
 from eval.entries import measure
 from eval.entries.figures import Case, Found, figures, mean
+from eval.entries.paragraphs import shortened
+from eval.entries.paragraphs import write as write_paragraphs
 from eval.entries.report import into_docs, markdown, report_of, write
 from eval.entries.sets import (
     Question,
@@ -28,9 +32,12 @@ def case(question: str, right: str, ranking: str, bucket: str = "often") -> Case
     return Case(question, right, "human", bucket, found)
 
 
-def test_figures_look_at_five_places():
-    assert figures(["a", "b", "c"], "b") == {"acc@1": 0, "acc@3": 1, "acc@5": 1, "mrr@5": 0.5}
-    assert figures(list("abcdef"), "f") == {"acc@1": 0, "acc@3": 0, "acc@5": 0, "mrr@5": 0}
+def test_figures_look_at_what_is_shown_and_ndcg_at_ten_places():
+    second = {"acc@1": 0, "acc@3": 1, "acc@5": 1, "mrr@5": 0.5}
+    assert figures(["a", "b", "c"], "b") == {**second, "ndcg@10": 1 / math.log2(3)}
+    sixth = {"acc@1": 0, "acc@3": 0, "acc@5": 0, "mrr@5": 0}
+    assert figures(list("abcdef"), "f") == {**sixth, "ndcg@10": 1 / math.log2(7)}
+    assert figures(list("abcdefghijk"), "k") == {**sixth, "ndcg@10": 0}
 
 
 def test_means_and_thirds():
@@ -86,11 +93,13 @@ def test_the_report_compares_with_the_defaults_and_says_what_is_not_configured(t
     base = [case("첫째", "a", "abc"), case("=1+1", "b", "acb", "seldom"), case("셋째", "z", "abc")]
     other = [case("첫째", "a", "bac"), case("=1+1", "b", "bac", "seldom"), case("셋째", "z", "")]
     cases = {"defaults": base, "rank fusion": other}
-    report = report_of(3, cases, ["HyDE"], {"bigram": figures(["a"], "a"), "kiwi": None})
+    report = report_of(3, cases, ["HyDE"], {"bigram": other, "kiwi": None})
     text = markdown(report)
-    assert "| defaults | 0.333 | 0.667 | 0.667 | 0.444 |" in text
-    assert "| seldom | 0.000 | 1.000 | 1.000 | 0.333 |" in text
+    assert "| defaults | 0.333 | 0.667 | 0.667 | 0.444 | 0.500 |" in text
+    assert "| seldom | 0.000 | 1.000 | 1.000 | 0.333 | 0.500 |" in text
     assert "| rank fusion | +0.000 [" in text
+    assert "| the defaults against BM25 by | Acc@1 | Acc@5 | MRR@5 | nDCG@10 |" in text
+    assert "| bigram | +0.000 [" in text
     assert "Not measured, no model configured: HyDE." in text
     assert "kiwi: not installed." in text
     write(report, cases, tmp_path)
@@ -114,7 +123,31 @@ def test_the_tokenizer_is_measured_by_bm25_alone():
     found = ablation(rows, [Question("b", "해외여행가려면")])
     assert found["bigram"] is not None
     assert found["whitespace"] is not None
-    assert (found["bigram"]["acc@1"], found["whitespace"]["acc@1"]) == (1.0, 0.0)
+    (one,), (other,) = found["bigram"], found["whitespace"]
+    assert (one.place, other.place) == (1, None)
+
+
+def test_paragraphs_stand_for_services_and_questions_lose_their_rarest_words(tmp_path: Path):
+    texts = ["등대지기는 밤마다 불을 켠다", "항구의 배는 아침에 떠난다", "등대는 항구를 비춘다"]
+    asked = ["등대지기는 언제 불을 켜는가", "배는 언제 항구를 떠나는가"]
+    source = tmp_path / "set.json"
+    paragraphs = [
+        {"context": text, "qas": [{"id": str(n), "question": q} for q in asked[n : n + 1]]}
+        for n, text in enumerate(texts)
+    ]
+    source.write_text(json.dumps({"data": [{"title": "바다", "paragraphs": paragraphs}]}))
+    whole = write_paragraphs(source, tmp_path, entries=9, questions=9, without=0)
+    assert {row["text"] for row in read(whole[0])} == set(texts[:2])
+    assert {q.text for q in read_questions(whole[1])} == set(asked)
+    cut = write_paragraphs(source, tmp_path, entries=9, questions=9, without=0.25)
+    assert {len(q.text.split()) for q in read_questions(cut[1])} == {3}
+    (tmp_path / "question-ids.txt").write_text("1\n")
+    (one,) = read_questions(
+        write_paragraphs(source, tmp_path, entries=9, questions=9, without=0)[1]
+    )
+    assert one.text == asked[1]
+    held = {"등대": 2, "대지": 1, "불을": 3}
+    assert shortened("등대지기 불을 누가", held, 0.34) == "불을 누가"
 
 
 def test_what_no_model_is_configured_for_is_not_measured():
