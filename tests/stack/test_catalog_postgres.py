@@ -158,6 +158,37 @@ class TestDatabase(Postgres):
         assert await catalog.database.read(look) == 7
         assert next(runs) == 2
 
+    async def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(
+        self, catalog: SqlCatalog, url: str
+    ) -> None:
+        runs = itertools.count()
+
+        def add(connection: Connection) -> None:
+            connection.execute(
+                insert(namespace).values(name=NS, corpus_version=0, created_at=now())
+            )
+            pid = connection.execute(select(func.pg_backend_pid())).scalar_one()
+            if next(runs) == 0:
+                with psycopg.connect(url) as other:
+                    other.execute("SELECT pg_terminate_backend(%s)", [pid])
+            connection.execute(select(7))
+
+        await catalog.database.write(add)
+        assert await catalog.keys.list_namespaces() == [NS]
+        assert next(runs) == 2
+
+    async def test_a_write_that_loses_its_connection_again_and_again_is_a_fault(
+        self, catalog: SqlCatalog, url: str
+    ) -> None:
+        def never(connection: Connection) -> None:
+            pid = connection.execute(select(func.pg_backend_pid())).scalar_one()
+            with psycopg.connect(url) as other:
+                other.execute("SELECT pg_terminate_backend(%s)", [pid])
+            connection.execute(select(7))
+
+        with pytest.raises(WorldFault):
+            await catalog.database.write(never)
+
     async def test_a_password_may_come_apart_from_the_url(self, url: str) -> None:
         user, _, rest = url.removeprefix("postgresql://").partition(":")
         password, _, place = rest.partition("@")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, delete, exists, select
+from sqlalchemy import Connection, bindparam, delete, exists, select
 
 from libs.contracts.artefacts.chunk import Chunk, digest_ids
 from libs.contracts.artefacts.nav import NavSection
@@ -21,6 +21,7 @@ from libs.runtime.index.port import Digest
 
 KEYS = 2_000
 VECTORS = 500
+_IDS = select(chunk.c.chunk_id).where(chunk.c.revn == bindparam("this"))
 
 
 def _slices(items: list[Any], size: int) -> Iterator[list[Any]]:
@@ -29,7 +30,7 @@ def _slices(items: list[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _digest(connection: Connection, revn: int) -> Digest:
-    ids = list(connection.execute(select(chunk.c.chunk_id).where(chunk.c.revn == revn)).scalars())
+    ids = list(connection.execute(_IDS, {"this": revn}).scalars())
     return Digest(len(ids), digest_ids(ids))
 
 
@@ -185,7 +186,7 @@ class SqlChunks:
 
     async def digest(self, revn: int) -> Digest:
         """See the port."""
-        return await self._database.read(_digest, revn)
+        return await self._database.read_once(_digest, revn)
 
     async def fetch(self, keys: list[tuple[int, int]]) -> dict[tuple[int, int], Chunk]:
         """See the port."""
@@ -209,7 +210,7 @@ class SqlChunks:
 
     async def texts(self, revn: int) -> list[tuple[str, str, str]]:
         """See the port."""
-        return await self._database.read(_texts, revn)
+        return await self._database.read_once(_texts, revn)
 
     async def sections(self, revn: int) -> NavSection | None:
         """See the port."""

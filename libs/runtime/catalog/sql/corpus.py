@@ -112,7 +112,7 @@ class SqlCorpus:
 
     async def versions(self) -> dict[str, int]:
         """See the port."""
-        return await self._database.read(_versions)
+        return await self._database.read_once(_versions)
 
     async def collections(self, namespace: str) -> list[str]:
         """See the port."""

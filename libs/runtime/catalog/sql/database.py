@@ -40,9 +40,18 @@ class Database:
     `CALL_SECONDS` is given up with `WorldFault(STORE_AWAY)`, whatever becomes of it.
     """
 
-    def __init__(self, writer: Engine, reader: Engine, writers: int, readers: int) -> None:
+    def __init__(
+        self,
+        writer: Engine,
+        reader: Engine,
+        writers: int,
+        readers: int,
+        glancer: Engine | None = None,
+    ) -> None:
+        """`glancer` is a reader without transactions, where a database has a use for one."""
         self._writer = writer
         self._reader = reader
+        self._glancer = glancer or reader
         self._write_threads = ThreadPoolExecutor(writers, "catalog-write")
         self._read_threads = ThreadPoolExecutor(readers, "catalog-read")
 
@@ -50,9 +59,24 @@ class Database:
         self, op: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """The operation's result, from one consistent view."""
+        return await self._look_with(self._reader, op, *args, **kwargs)
 
+    async def read_once(
+        self, op: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `read`, for an operation of one statement: it is one view by itself, so a server
+        need not be told where it begins and ends."""
+        return await self._look_with(self._glancer, op, *args, **kwargs)
+
+    async def _look_with(
+        self,
+        engine: Engine,
+        op: Callable[Concatenate[Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
         def transact() -> T:
-            with self._connect(self._reader) as connection, connection.begin():
+            with self._connect(engine) as connection, connection.begin():
                 return op(connection, *args, **kwargs)
 
         def settle() -> T:

@@ -1,6 +1,6 @@
 """Documents and revisions in SQL."""
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from libs.contracts.api.documents import DocumentState, ErasureReceipt
 from libs.contracts.api.ingest import DocumentMetadata
@@ -17,19 +17,29 @@ from libs.runtime.catalog.sql.records import document_record, revision_record
 from libs.runtime.catalog.sql.schema import (
     active,
     document,
+    document_key,
     of_document,
     revision,
     same_document,
+    this_document,
 )
 from libs.runtime.catalog.sql.staging import remove_chunks
+from libs.runtime.gathering import Gathering
 
 _HIDDEN = ("erasing", "erased")
+_DOCUMENT = select(document).where(this_document(document))
+_REVISIONS = select(revision).where(this_document(revision)).order_by(revision.c.revision.desc())
+_SHOWN = (
+    select(revision)
+    .join(document, same_document(document, revision))
+    .where(this_document(document), document.c.state.not_in(_HIDDEN))
+)
+_ACTIVE = _SHOWN.where(revision.c.revision == document.c.active_revision)
+_NUMBERED = _SHOWN.where(revision.c.revision == bindparam("this"))
 
 
 def _get(connection: Connection, namespace: str, document_id: str) -> DocumentRecord | None:
-    row = connection.execute(
-        select(document).where(of_document(document, namespace, document_id))
-    ).first()
+    row = connection.execute(_DOCUMENT, document_key(namespace, document_id)).first()
     return None if row is None else document_record(row)
 
 
@@ -62,27 +72,18 @@ def _set_metadata(
 
 
 def _revisions(connection: Connection, namespace: str, document_id: str) -> list[RevisionRecord]:
-    rows = connection.execute(
-        select(revision)
-        .where(of_document(revision, namespace, document_id))
-        .order_by(revision.c.revision.desc())
-    )
+    rows = connection.execute(_REVISIONS, document_key(namespace, document_id))
     return [revision_record(row) for row in rows]
 
 
 def _revision(
     connection: Connection, namespace: str, document_id: str, number: int | None
 ) -> RevisionRecord | None:
-    wanted = document.c.active_revision if number is None else number
-    row = connection.execute(
-        select(revision)
-        .join(document, same_document(document, revision))
-        .where(
-            of_document(document, namespace, document_id),
-            document.c.state.not_in(_HIDDEN),
-            revision.c.revision == wanted,
-        )
-    ).first()
+    key = document_key(namespace, document_id)
+    if number is None:
+        row = connection.execute(_ACTIVE, key).first()
+    else:
+        row = connection.execute(_NUMBERED, {**key, "this": number}).first()
     return None if row is None else revision_record(row)
 
 
@@ -124,15 +125,20 @@ def _mark_collected(
     return sorted(barred)
 
 
+def _flip_all(connection: Connection, wanted: list[Flip]) -> list[tuple[FlipOutcome, int]]:
+    return [flips.flip(connection, one) for one in wanted]
+
+
 class SqlDocuments:
     """The `DocumentStore` of a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._flipping = Gathering(self._flip)
 
     async def get(self, namespace: str, document_id: str) -> DocumentRecord | None:
         """See the port."""
-        return await self._database.read(_get, namespace, document_id)
+        return await self._database.read_once(_get, namespace, document_id)
 
     async def select(
         self,
@@ -156,17 +162,20 @@ class SqlDocuments:
 
     async def revisions(self, namespace: str, document_id: str) -> list[RevisionRecord]:
         """See the port."""
-        return await self._database.read(_revisions, namespace, document_id)
+        return await self._database.read_once(_revisions, namespace, document_id)
 
     async def revision(
         self, namespace: str, document_id: str, revision: int | None = None
     ) -> RevisionRecord | None:
         """See the port."""
-        return await self._database.read(_revision, namespace, document_id, revision)
+        return await self._database.read_once(_revision, namespace, document_id, revision)
 
     async def flip(self, flip: Flip) -> tuple[FlipOutcome, int]:
-        """See the port."""
-        return await self._database.write(flips.flip, flip)
+        """See the port; flips that wait are written in one transaction."""
+        return await self._flipping(flip)
+
+    async def _flip(self, wanted: list[Flip]) -> list[tuple[FlipOutcome, int]]:
+        return await self._database.write(_flip_all, wanted)
 
     async def activate(self, namespace: str, document_id: str, revision: int) -> int | None:
         """See the port."""
@@ -182,11 +191,11 @@ class SqlDocuments:
 
     async def active_set(self, namespace: str) -> ActiveSet:
         """See the port."""
-        return await self._database.read(flips.active_set, namespace)
+        return await self._database.read_once(flips.active_set, namespace)
 
     async def corpus_version(self, namespace: str) -> int:
         """See the port."""
-        return await self._database.read(flips.corpus_version, namespace)
+        return await self._database.read_once(flips.corpus_version, namespace)
 
     async def collectable(
         self, namespace: str, document_id: str, keep: int

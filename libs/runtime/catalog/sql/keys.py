@@ -114,7 +114,7 @@ class SqlKeys:
 
     async def list_namespaces(self) -> list[str]:
         """See the port."""
-        return await self._database.read(_list_namespaces)
+        return await self._database.read_once(_list_namespaces)
 
     async def pause(self, namespace: str, paused: bool) -> bool:
         """See the port."""
@@ -122,7 +122,7 @@ class SqlKeys:
 
     async def paused(self) -> dict[str, datetime]:
         """See the port."""
-        return await self._database.read(_paused)
+        return await self._database.read_once(_paused)
 
     async def add(self, record: KeyRecord) -> None:
         """See the port; another key's id or secret raises `CallerFault(CONFLICT, 409)`."""
@@ -130,7 +130,7 @@ class SqlKeys:
 
     async def find(self, secret_hash: str) -> KeyRecord | None:
         """See the port."""
-        return await self._database.read(_find_key, secret_hash)
+        return await self._database.read_once(_find_key, secret_hash)
 
     async def select(self, namespace: str | None) -> list[KeyRecord]:
         """See the port."""

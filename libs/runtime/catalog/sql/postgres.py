@@ -22,6 +22,7 @@ UNHEARD_SECONDS = 20.0
 
 RERUNS = 30
 LONGEST_PAUSE = 0.25
+RERUNS_OF_LOST = 2
 RERUNS_OF_CONFLICTS = 12
 
 RECONNECT_PAUSES = (0.1, 0.4)
@@ -42,8 +43,8 @@ def postgres_engine(
 ) -> Engine:
     """An engine for `postgresql://<user>@<host>/<database>`.
 
-    Every connection is tried before it is used, so that a server that was restarted costs
-    no call; `ValueError` for a URL that names no host and database.
+    A connection is used untried: who finds it lost runs again. `ValueError` for a URL that
+    names no host and database.
     """
     parts = urlsplit(url)
     if parts.scheme != "postgresql" or not parts.hostname or not parts.path.strip("/"):
@@ -60,7 +61,6 @@ def postgres_engine(
         address,
         pool_size=connections,
         max_overflow=0,
-        pool_pre_ping=True,
         hide_parameters=True,
         connect_args={
             "connect_timeout": CONNECT_SECONDS,
@@ -78,8 +78,9 @@ class PostgresDatabase(Database):
 
     A unique key that two transactions insert at once is such a collision, too, though
     Postgres does not always call it one: the second run finds the row. Reads are of one
-    snapshot and never collide. A connection that is lost in a write is a fault, since the
-    commit may have come through; a read is run again.
+    snapshot and never collide. A connection that is lost in a commit is a fault, since that
+    may have come through; what was lost before is run again, so that a server that was
+    restarted costs no call.
     """
 
     def __init__(self, url: str, password: str | None = None) -> None:
@@ -89,6 +90,7 @@ class PostgresDatabase(Database):
             engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True),
             WRITERS,
             READERS,
+            engine.execution_options(isolation_level="AUTOCOMMIT"),
         )
 
     def _connect(self, engine: Engine) -> Connection:
@@ -111,15 +113,20 @@ class PostgresDatabase(Database):
         return transact()
 
     def _settle(self, transact: Callable[[], T]) -> T:
-        conflicts = 0
+        conflicts = lost = 0
         for run in range(RERUNS):
             try:
                 return transact()
             except exc.DBAPIError as error:
                 state = getattr(error.orig, "sqlstate", None)
                 conflicts += state == _UNIQUE
-                if state not in _RERUN and not (
-                    state == _UNIQUE and conflicts <= RERUNS_OF_CONFLICTS
+                # a commit is no statement of ours
+                early = error.connection_invalidated and error.statement is not None
+                lost += early
+                if not (
+                    state in _RERUN
+                    or (state == _UNIQUE and conflicts <= RERUNS_OF_CONFLICTS)
+                    or (early and lost <= RERUNS_OF_LOST)
                 ):
                     raise
             pause = min(LONGEST_PAUSE, 0.002 * 2**run)
