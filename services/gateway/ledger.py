@@ -25,6 +25,7 @@ from libs.contracts.faults import CallerFault, Code, DocumentFault, Fault, Who, 
 from libs.contracts.subjects import Stage
 from libs.runtime.catalog.jobs import JobRecord, LedgerEntry
 from libs.runtime.routes import event_name, message_id
+from libs.runtime.telemetry import trace_id
 
 TERMINAL: frozenset[JobState] = frozenset({"published", "failed", "cancelled", "superseded"})
 
@@ -123,9 +124,11 @@ _ENDS: dict[Code, JobState] = {Code.CANCELLED: "cancelled", Code.SUPERSEDED: "su
 
 
 def _problem(event: StageFailed) -> Problem:
+    """What failed, with the trace that told of it: the job's own."""
+    trace = trace_id()
     if event.who is Who.CALLER:
-        return problem_of(CallerFault(event.code, event.detail, 422), 422)
+        return problem_of(CallerFault(event.code, event.detail, 422), 422, trace)
     fault = _FAULTS.get(event.who, Fault)(event.code, event.detail)
     if event.code is Code.CANCELLED:
-        return problem_of(fault, _CANCELLED_STATUS)
-    return problem_of(fault, _STATUS.get(event.who, 500))
+        return problem_of(fault, _CANCELLED_STATUS, trace)
+    return problem_of(fault, _STATUS.get(event.who, 500), trace)

@@ -72,6 +72,24 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     assert "graph.write" in names
 
 
+def test_a_failed_job_says_in_which_trace_it_failed(watched: tuple[Stack, Collector]) -> None:
+    stack, spans = watched
+    trace_id, caller = "5bf92f3577b34da6a3ce929d0e0e4737", "10f067aa0ba902b8"
+    with stack.client() as client:
+        answer = client.post(
+            f"{stack.base}/documents",
+            files={"file": ("broken.pdf", b"%PDF-1.7 broken")},
+            headers={"traceparent": f"00-{trace_id}-{caller}-01"},
+        )
+    job = stack.wait(answer.json()["job_id"])
+    assert (job["state"], job["error"]["trace_id"]) == ("failed", trace_id)
+
+    def complete(seen: list[Seen]) -> bool:
+        return any("error.type" in one.attributes for one in seen)
+
+    gather(spans, trace_id, complete)
+
+
 def test_one_query_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     stack, spans = watched
     stack.ingest("pump.md", MARKDOWN.encode(), document_id="pump")
