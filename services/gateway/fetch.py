@@ -135,13 +135,18 @@ def _public(address: str) -> bool:
     """Whether it is an address of the open network, mapped and tunnelled forms unwrapped."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
-        if ip.sixtofour is not None or ip.teredo is not None or ip in _NAT64:
+        if ip.ipv4_mapped is None and (ip not in _UNICAST or ip.sixtofour or ip.teredo):
             return False
         ip = ip.ipv4_mapped or ip
+    if any(ip in network for network in _SPECIAL):
+        return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""All that is given out of IPv6; translated, site-local and other forms lie outside."""
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24")))
+"""Protocol assignments and relays of 6to4, which some versions of Python call global."""
 
 
 def _refused(detail: str) -> CallerFault:

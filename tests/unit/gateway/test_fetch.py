@@ -80,6 +80,7 @@ async def test_other_addresses_are_refused_unasked(url: str, status: int) -> Non
      "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1",
      "::ffff:10.1.1.1",
      "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "::127.0.0.1", "2002:7f00:1::",
+     "fec0::1", "::ffff:0:127.0.0.1", "192.0.0.8", "192.88.99.1", "::ffff:192.88.99.1",
      "2001:0:7f00:1::", "255.255.255.255"],
 )  # fmt: skip
 async def test_a_name_that_leads_inside_is_refused(address: str) -> None:
