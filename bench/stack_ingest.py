@@ -78,13 +78,31 @@ def batch(stack: Stack, numbers: range) -> tuple[float, float]:
             time.sleep(0.2)
 
 
+def metrics(stack: Stack) -> dict[str, list[str]]:
+    """By service: the lines of its metrics."""
+    return {
+        name: httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text.splitlines()
+        for name, (_, port) in stack.services().items()
+    }
+
+
+def store_calls(stack: Stack) -> Counter[tuple[str, str]]:
+    """By service and store: calls so far."""
+    found: Counter[tuple[str, str]] = Counter()
+    for service, lines in metrics(stack).items():
+        for line in lines:
+            if line.startswith("groundwire_store_seconds_count{"):
+                store = line.split('store="')[1].split('"')[0]
+                found[service, store.partition(".")[0]] += round(float(line.rsplit(" ", 1)[1]))
+    return found
+
+
 def message_seconds(stack: Stack) -> dict[str, tuple[float, float]]:
     """By consumer: seconds of work and messages, of all services."""
     found: dict[str, tuple[float, float]] = {}
-    for _, port in stack.services().values():
-        text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+    for lines in metrics(stack).values():
         sums, counts = {}, {}
-        for line in text.splitlines():
+        for line in lines:
             for name, kept in (("sum", sums), ("count", counts)):
                 if line.startswith(f"groundwire_message_seconds_{name}{{"):
                     kept[line.split('consumer="')[1].split('"')[0]] = float(line.rsplit(" ", 1)[1])
@@ -101,11 +119,13 @@ def run(report: Report, servers: Servers) -> None:
         batch(stack, range(WARM_UP))
         used = {name: cpu(servers[name].pid) for name in STORES}
         services, took = cpu_by_service(stack), message_seconds(stack)
+        calls = store_calls(stack)
         with Queues(stack) as queues:
             accepted, published = batch(stack, range(1000, 1000 + DOCUMENTS))
         services = {n: s - services[n] for n, s in cpu_by_service(stack).items()}
         used = {name: cpu(servers[name].pid) - before for name, before in used.items()}
         after = message_seconds(stack)
+        calls = store_calls(stack) - calls
     report.add(
         Figure(
             f"{DOCUMENTS:,} small documents on the servers",
@@ -116,6 +136,11 @@ def run(report: Report, servers: Servers) -> None:
     for part, spent in (("services", services), ("servers", used)):
         told = " ".join(f"{n} {1000 * s / DOCUMENTS:.0f}" for n, s in sorted(spent.items()))
         report.add(Figure(f"CPU ms a document, {part}", told))
+    for name in sorted({service for service, _ in calls}):
+        told = " ".join(
+            f"{s} {n / DOCUMENTS:.1f}" for (of, s), n in sorted(calls.items()) if of == name
+        )
+        report.add(Figure(f"store calls a document, {name}", told))
     busy = sum(services.values()) + sum(used.values())
     report.add(Figure("cores busy, services and servers", f"{busy / published:.2f}"))
     for name in sorted(after):
