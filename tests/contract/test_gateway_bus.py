@@ -207,6 +207,22 @@ async def test_a_letter_is_shown_with_its_age_its_message_and_where_its_trace_is
     assert (other["message"], other["trace_url"]) == (None, None)
 
 
+@pytest.mark.parametrize("owner", ["acme", None], ids=["another's", "nobody's"])
+async def test_letters_of_others_are_neither_shown_nor_touched(
+    world: World, owner: str | None
+) -> None:
+    letter = await publish_letter(world, owner, 0)
+    path = f"/v1/dead-letters/{letter}"
+    async with world.client("globex", "operator") as client:
+        assert (await client.get("/v1/dead-letters")).json()["items"] == []
+        assert (await client.get("/v1/dead-letters?document_id=d")).json()["items"] == []
+        asked = [client.get(path), client.post(f"{path}/replay"), client.delete(path)]
+        assert {(await answer).status_code for answer in asked} == {404}
+    async with world.client("globex", "admin") as client:
+        assert (await client.get(path)).json()["namespace"] == owner
+    assert await world.audit.select(owner) == []
+
+
 async def publish_letter(world: World, namespace: str | None, number: int, **fields: Any) -> str:
     from libs.contracts.subjects import DEAD_LETTER
 
