@@ -3,7 +3,7 @@ time or soon after, as the first search of an agentic query and its hops do."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Generic, TypeVar
 
 from libs.runtime.flights import Flights
@@ -133,17 +133,24 @@ def _rank_weights(settings: Settings) -> dict[str, float]:
 
 
 def _mix_weights(settings: Settings, words: LexicalQuery) -> dict[str, float]:
-    """Of the channels beside the convex mix of content and dense.
-
-    Substrings count where a term is of several tokens: a phrase, a code, a word of a script
-    without spaces. A single token the content channel finds by itself, and what the term
-    channel adds to it are parts of other words (`art` in `party`).
-    """
-    more = any(len(tokenize(term)) > 1 for term in words.terms)
+    """Of the channels beside the convex mix of content and dense."""
     return {
         "path": settings.retriever_mix_path,
-        "term": settings.retriever_mix_term if more else 0.0,
+        "term": settings.retriever_mix_term if _of_several(words) else 0.0,
     }
+
+
+def _of_several(words: LexicalQuery) -> tuple[str, ...]:
+    """The terms that substrings are looked for of beside vectors, those of several tokens: a
+    phrase, a code, a word of a script without spaces. A single token the content channel finds
+    by itself, and what the term channel adds to it are parts of other words (`art` in `party`).
+    """
+    return tuple(term for term in words.terms if _is_of_several(term))
+
+
+@lru_cache(maxsize=4096)
+def _is_of_several(term: str) -> bool:
+    return len(tokenize(term)) > 1
 
 
 def weighed(settings: Settings, words: LexicalQuery) -> Weighed:
@@ -153,4 +160,5 @@ def weighed(settings: Settings, words: LexicalQuery) -> Weighed:
     return Weighed(
         frozenset(name for name in CHANNELS if dense and mix[name] > 0),
         frozenset(name for name in CHANNELS if ranks[name] > 0),
+        _of_several(words),
     )

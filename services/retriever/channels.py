@@ -46,10 +46,11 @@ class Ask:
 @dataclass(frozen=True)
 class Weighed:
     """The lexical channels that count beside a dense one that finds something, and those that
-    count without."""
+    count without; beside a dense one substrings are looked for of these terms alone."""
 
     with_dense: frozenset[LexicalChannel]
     without: frozenset[LexicalChannel]
+    terms: tuple[str, ...] = ()
 
 
 @dataclass
@@ -95,9 +96,9 @@ async def search_channels(
     """
     found = Found()
 
-    async def lexical(channel: LexicalChannel) -> None:
+    async def lexical(channel: LexicalChannel, words: LexicalQuery) -> None:
         scope = Scope(ask.namespace, corpus.revns, ask.types)
-        found.add(channel, await index.search(channel, ask.words, scope, depth))
+        found.add(channel, await index.search(channel, words, scope, depth))
 
     async def by_vector(model: Embedder) -> None:
         try:
@@ -122,11 +123,12 @@ async def search_channels(
         found.named[term] = frozenset((h.revn, h.order) for h in hits)
         found.chunk_ids.update({(h.revn, h.order): h.chunk_id for h in hits})
 
-    def over(channels: Iterable[LexicalChannel]) -> dict[str, Awaitable[None]]:
-        return {channel: lexical(channel) for channel in sorted(channels)}
+    def over(channels: Iterable[LexicalChannel], words: LexicalQuery) -> dict[str, Awaitable[None]]:
+        return {channel: lexical(channel, words) for channel in sorted(channels)}
 
     dense = embedder is not None and bool(corpus.dense) and bool(weighed.with_dense)
-    work = over(weighed.with_dense if dense else weighed.without)
+    fewer = LexicalQuery(ask.words.tokens, list(weighed.terms))
+    work = over(weighed.with_dense, fewer) if dense else over(weighed.without, ask.words)
     if dense and embedder is not None:
         work["dense"] = by_vector(embedder)
     work |= {f"named {number}": by_name(term) for number, term in enumerate(ask.named)}
@@ -136,6 +138,8 @@ async def search_channels(
     for wider, hits in further:
         found.add_to("content", hits, wider.weight)
     alone = weighed.without - work.keys()
+    if dense and "term" in weighed.without and fewer.terms != ask.words.terms:
+        alone |= {"term"}
     if alone and not found.lists.get("dense"):
-        found.unfinished += await those_in_time(over(alone), limit.late)
+        found.unfinished += await those_in_time(over(alone, ask.words), limit.late)
     return found
