@@ -32,6 +32,7 @@ from libs.runtime.settings import Settings
 from tests.support.manifests import (
     OVERLAYS,
     Object,
+    check,
     container_of,
     environment,
     named,
@@ -339,6 +340,21 @@ def test_a_pod_reaches_what_it_talks_to_and_nothing_else(name: str) -> None:
         wanted |= {4318} if service in talkers("traces") else set()
         assert wanted <= ports
         assert ports - wanted <= ({443, 9000} if "objects" in stores else set())
+
+
+def test_the_guides_example_of_a_model_fits() -> None:
+    page = (ROOT / "docs" / "operators-kubernetes.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(.+?)^```$", page, re.MULTILINE | re.DOTALL)
+    patch, policy = yaml.safe_load_all(example)
+    check(policy)
+    stage = Stage(patch["metadata"]["name"])
+    given = {variable["name"]: variable for variable in container_of(patch)["env"]}
+    assert set(given) <= set(variables_of(settings_of(stage)))
+    labels = pod_of(deployment(stage))["metadata"]["labels"]
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    (rule,) = policy["spec"]["egress"]
+    url = next(v["value"] for name, v in given.items() if name.endswith("_URL"))
+    assert [port["port"] for port in rule["ports"]] == [urlsplit(url).port]
 
 
 def test_in_a_trial_the_rules_lead_to_the_servers_of_the_trial() -> None:
