@@ -6,6 +6,7 @@
 import dataclasses
 import hashlib
 import inspect
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -253,11 +254,13 @@ class Killed(BaseException):
 
 @dataclasses.dataclass
 class Crash:
-    """Kills at the `at`-th call, before it is done or after, and counts the calls."""
+    """Kills at the `at`-th call (0: never), before it is done or after, and counts the calls,
+    each kind by store and method."""
 
     at: int
     done: bool
     calls: int = 0
+    kinds: Counter[str] = dataclasses.field(default_factory=Counter)
 
 
 class Crashing:
@@ -273,6 +276,7 @@ class Crashing:
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             self._crash.calls += 1
+            self._crash.kinds[f"{type(self._store).__name__}.{name}".lower()] += 1
             last = self._crash.calls == self._crash.at
             if last and not self._crash.done:
                 raise Killed
