@@ -6,13 +6,16 @@ import { problem, said } from "./said.js";
 import { language, t } from "./words.js";
 
 const TOP = [5, 10, 20, 50];
+const MOST_FINDINGS = 20;
 const kept = { collection: "", category: "", top: 5, query: "" };
+let outcomes = [];
 
 /** `#/entries/<collection>/<query>` is a search that can be linked to. */
 export async function entries(wanted, query) {
   const names = (await get("collections")).items;
   if (wanted !== undefined && wanted !== kept.collection) Object.assign(kept, { collection: wanted, category: "" });
   if (query !== undefined) kept.query = query;
+  if (kept.collection && !names.includes(kept.collection)) notice(`${t("noCollection")} ${kept.collection}`, true);
   if (!names.includes(kept.collection)) kept.collection = names[0] || "";
   const place = el("div", {});
   const choice = el("select", { id: "collection", onchange: () => {
@@ -103,15 +106,22 @@ function sending(collection) {
   const kind = el("select", { id: "kind" }, el("option", { value: "entries" }, t("entries")),
     el("option", { value: "queries" }, t("sampleQuestions")), el("option", { value: "review" }, t("review")));
   const { input: file, label } = picker({ id: "records", required: true, accept: ".csv,.xlsx,.jsonl,.ods,.xls" });
-  const told = el("div", { "aria-live": "polite" });
+  const told = el("div", { "aria-live": "polite" }, ...outcomes);
+  const open = !collection || outcomes.length > 0;
+  outcomes = [];
   const form = el("form", { class: "row", onsubmit: async (event) => {
     event.preventDefault();
-    for (const one of file.files) await send(name.value, kind.value, one, told);
-    location.hash = `#/entries/${encodeURIComponent(name.value)}`;
-    dispatchEvent(new Event("hashchange"));
+    told.replaceChildren();
+    let good = true;
+    for (const one of file.files) good = await send(name.value, kind.value, one, told) && good;
+    if (!good) return;
+    outcomes = [...told.childNodes];
+    const view = `#/entries/${encodeURIComponent(name.value)}`;
+    if (location.hash === view) dispatchEvent(new Event("hashchange"));
+    else location.hash = view;
   } }, el("label", { for: "into" }, t("collection")), name, el("label", { for: "kind" }, t("kind")), kind,
   label, el("button", {}, t("send")));
-  return el("details", { class: "panel", open: !collection }, el("summary", {}, t("sendRecords")),
+  return el("details", { class: "panel", open }, el("summary", {}, t("sendRecords")),
     el("p", { class: "soft" }, t("recordsHelp")), form, told,
     collection ? el("p", { class: "row" }, el("button", { type: "button", onclick: () => workbook(collection) },
       t("workbook")), el("span", { class: "soft" }, t("workbookHelp"))) : "");
@@ -150,8 +160,19 @@ async function send(collection, kind, file, place) {
     line.textContent = `${file.name}: ${unasked ? said("published") : job.error ? problem(job.error.code, job.error.detail) : said(job.state)}`;
     if (good && kind === "review") line.textContent += ` — ${await changes(collection)}`;
     line.className = good ? "good" : "bad";
+    if (good) place.append(await findings(jobs[0]));
+    return good;
   } catch (error) {
     line.textContent = `${file.name}: ${error.message}`;
     line.className = "bad";
+    return false;
   }
+}
+
+/** What was found wrong with single rows. */
+async function findings({ document_id: id, revision }) {
+  const told = await get(`documents/${encodeURIComponent(id)}/diagnostics?revision=${revision}`);
+  const wrong = told.findings.filter((one) => one.severity !== "info");
+  return wrong.length ? el("ul", {}, ...wrong.slice(0, MOST_FINDINGS).map((one) => el("li", {},
+    `${one.detail}${one.count > 1 ? ` × ${one.count}` : ""}`))) : "";
 }

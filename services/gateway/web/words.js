@@ -70,6 +70,7 @@ const WORDS = {
   collection: ["Collection", "컬렉션"],
   noCollections: ["No collection yet: send a file of records below.",
     "아직 컬렉션이 없습니다. 아래에서 항목 파일을 보내세요."],
+  noCollection: ["There is no collection", "컬렉션이 없습니다:"],
   everyday: ["What do you want to do, in your own words?", "무엇을 하고 싶은지 편하게 적어 보세요"],
   category: ["Category", "분류"],
   categories: ["categories", "분류"],

@@ -135,6 +135,14 @@ def test_a_workbook_that_another_program_wrote_anew(read: Any) -> None:
     assert one.review == Review(struck=["gone", "stays goes"], added=["kept", "stays"])
 
 
+def test_a_review_without_sample_questions_says_so(read: Any) -> None:
+    data = review_workbook([RATE.model_copy(update={"enriched": None})], "category", "en")
+    with pytest.raises(DocumentFault, match="the review has no sample questions") as none:
+        read(data, "questions")
+    assert none.value.code is Code.NO_CONTENT
+    assert [entry.id for entry in read(data)] == [RATE.id]
+
+
 def test_by_department_and_what_is_no_review(read: Any) -> None:
     book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST, RATE], "부서", "en")))
     assert book.sheetnames == ["-", "카드부", "keywords", "how to"]
