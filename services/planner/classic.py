@@ -79,8 +79,7 @@ class ClassicMode:
     ) -> Looked:
         """What was found, with a second look for what the question needs and nothing holds."""
         needs = needs_of(query.request.query, analysis)
-        browses = analysis is not None and analysis.intent == "filter_browse"
-        looked = Looked(needs, query.request.top_k, query.request.query, browses)
+        looked = Looked(needs, query.request.top_k, query.request.query, analysis)
         begun = time.perf_counter()
         first = await self._retrieve(query, analysis, version, started)
         looked.saw(first, 1000 * (time.perf_counter() - begun))

@@ -33,13 +33,13 @@ lower; the second where a name or a code is in both. Not for a query none of who
 in pieces of its own script either: those are no words."""
 
 
-def unsupported(query: str, chunks: Sequence[RetrievedChunk]) -> str:
+def unsupported(query: str, chunks: Sequence[RetrievedChunk], keywords: Sequence[str] = ()) -> str:
     """Why none of what was found is about the query; empty where some of it may be, and where
-    nothing was found."""
+    nothing was found. `keywords` are the words that tell, where an analysis says which."""
     similar = [(c.similarity or 0.0, c) for c in chunks]
     if not chunks or max(near for near, _ in similar) >= CERTAIN:
         return ""
-    words = told_by(query)
+    words = told_by(" ".join(keywords) or query)
     measured = any(c.similarity is not None for c in chunks)
     if not words:
         wordless = measured and not meant(query)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from libs.contracts.api.search import RetrieveAnswer, RetrievedChunk
-from libs.contracts.query.analysis import HardFilters, QueryAnalysis
+from libs.contracts.query.analysis import MAX_KEYWORDS, HardFilters, QueryAnalysis
 from libs.contracts.trace import Attempt
 from services.planner.agentic.rules import compared
 from services.planner.support import unsupported
@@ -67,12 +67,23 @@ def joined(
     return [*kept, *list(found.values())[: limit - len(kept)], *first[half:]][:limit]
 
 
-def why_unsupported(query: str, answer: RetrieveAnswer, *, browses: bool) -> str:
+def why_unsupported(query: str, answer: RetrieveAnswer, analysis: QueryAnalysis | None) -> str:
     """Why nothing of an answer is about the query, empty otherwise. A corpus that is returned
     whole, a list that is asked for, and what time has cut are not judged."""
+    browses = analysis is not None and analysis.intent == "filter_browse"
     if browses or answer.unfinished or answer.strategy != "fusion":
         return ""
-    return unsupported(query, answer.chunks)
+    return unsupported(query, answer.chunks, telling_words(query, analysis))
+
+
+def telling_words(query: str, analysis: QueryAnalysis | None) -> list[str]:
+    """The words by which an analysis says what a query is about: its keywords and optional
+    terms; none where they may not be all, or are another query's."""
+    if analysis is None or len(analysis.keywords) == MAX_KEYWORDS:
+        return []
+    if analysis.normalized_queries[0].text != query:
+        return []
+    return list(dict.fromkeys([*analysis.keywords, *analysis.optional_terms]))
 
 
 def filters_of(analysis: QueryAnalysis | None, *, relaxed: bool) -> QueryAnalysis | None:
@@ -101,7 +112,7 @@ class Looked:
     needs: Needs
     top_k: int
     query: str
-    browses: bool = False
+    analysis: QueryAnalysis | None = None
     answer: RetrieveAnswer = field(
         default_factory=lambda: RetrieveAnswer(corpus_version=0, strategy="fusion", chunks=[])
     )
@@ -111,7 +122,7 @@ class Looked:
 
     def saw(self, answer: RetrieveAnswer, milliseconds: float) -> None:
         """The first look; what has nothing to do with the query is as good as nothing."""
-        self.unsupported = why_unsupported(self.query, answer, browses=self.browses)
+        self.unsupported = why_unsupported(self.query, answer, self.analysis)
         if self.unsupported:
             answer = answer.model_copy(update={"chunks": []})
         self.answer = answer

@@ -102,8 +102,7 @@ class Agent:
             out.corpus_version = answer.corpus_version or self.version
             out.strategy, out.notes = answer.strategy, answer.notes
             out.relaxed_filters = answer.relaxed_filters
-            browses = self.analysis is not None and self.analysis.intent == "filter_browse"
-            out.unsupported = why_unsupported(searches[0].query, answer, browses=browses)
+            out.unsupported = why_unsupported(searches[0].query, answer, self.analysis)
             if out.unsupported:
                 return
             out.bridge.start(answer.chunks)

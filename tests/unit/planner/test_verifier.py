@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
+from libs.contracts.query.analysis import NormalizedQuery, QueryAnalysis
 from libs.contracts.query.documents import DocumentsAnswer
 from services.planner.analysis.model import Analyzer
 from services.planner.local import analyse_query, analyzer
 from services.planner.understanding import Understanding
-from services.planner.verifier import filters_of, joined, missing, needs_of
+from services.planner.verifier import filters_of, joined, missing, needs_of, why_unsupported
 from services.planner.workflow import Workflow
 
 
@@ -145,3 +146,35 @@ async def test_complete_evidence_is_not_looked_for_again() -> None:
     assert response.status_reason == ""
     assert planner["verifier_retry"] is False
     assert planner["attempts"][0]["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("named", "refused"),
+    [
+        ({}, True),
+        ({"keywords": ["pump"]}, False),
+        ({"keywords": ["zorblatt"], "optional_terms": ["pump"]}, False),
+        ({"keywords": ["zorblatt"]}, True),
+        ({"keywords": ["pump"], "text": "another question"}, True),
+        ({"keywords": [f"pump{n}" for n in range(8)]}, True),
+    ],
+)
+def test_what_a_question_is_about_is_told_by_the_keywords_of_its_analysis(
+    named: dict[str, Any], refused: bool
+) -> None:
+    query = "zorblatt frinkle wimfle quxly pump"
+    found = chunk("a", "The pump needs grease.", similarity=0.3)
+    answer = RetrieveAnswer(corpus_version=1, strategy="fusion", chunks=[found])
+    original = NormalizedQuery(lang="en", text=named.pop("text", query), weight=1.0)
+    analysis = QueryAnalysis(normalized_queries=[original], analyzer_confidence=0.9, **named)
+    assert bool(why_unsupported(query, answer, analysis)) is refused
+
+
+def test_a_list_that_is_asked_for_is_not_judged() -> None:
+    query = "list all zorblatts"
+    answer = RetrieveAnswer(corpus_version=1, strategy="fusion", chunks=[chunk("a", "x")])
+    analysis = analyse_query(query)
+    listed = analysis.model_copy(update={"intent": "filter_browse"})
+    asked = analysis.model_copy(update={"intent": "fact_lookup"})
+    assert not why_unsupported(query, answer, listed)
+    assert why_unsupported(query, answer, asked)
