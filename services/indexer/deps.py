@@ -19,6 +19,7 @@ from libs.runtime.stores import Stores
 from services.indexer.documents import Tokenize
 from services.indexer.linking import link_all
 from services.indexer.parity import Held
+from services.indexer.room import Room
 from services.indexer.settings import Settings
 
 BATCHES = 4
@@ -39,6 +40,11 @@ class Deps:
     settings: Settings
     clock: Callable[[], datetime] = now
     following: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @cached_property
+    def room(self) -> Room:
+        """For the texts of revisions that are published at once."""
+        return Room(int(self.settings.indexer_text_mb * 1_000_000))
 
     @cached_property
     def embed(self) -> Gathering[list[str], Vectors]:

@@ -14,7 +14,9 @@ from services.indexer.publish import publish
 async def on_chunked(deps: Deps, event: DocumentChunked, work: Work) -> None:
     """Publish a revision: staged everywhere, proved, flipped to once, said to be there; the
     document's file follows."""
-    await deps.bus.announce(await publish(deps, event, work))
+    async with deps.room.taken(event.artefacts["chunks.json"].size, work):
+        published = await publish(deps, event, work)
+    await deps.bus.announce(published)
     await write_document_file(
         deps.stores.catalog, deps.stores.objects, event.namespace, event.document_id
     )

@@ -13,6 +13,12 @@ class Settings(Shared):
         ge=1,
         description="revisions that one indexer publishes, and embeds, at the same time",
     )
+    indexer_text_mb: float = Field(
+        default=32.0,
+        gt=0,
+        description="text of revisions that are published at the same time, in megabytes of "
+        "chunks.json; a larger one is published alone",
+    )
     indexer_keep_revisions: int = Field(
         default=2, ge=1, description="published revisions of a document that are kept for rollback"
     )
