@@ -1,6 +1,9 @@
 """The two pydantic bases that every contract builds on."""
 
+from typing import Any, Self
+
 from pydantic import BaseModel, ConfigDict, ValidationInfo
+from pydantic.config import ExtraValues
 
 STORED = {"stored": True}
 """Validation context of what was taken in before a rule was made: it stays readable."""
@@ -20,6 +23,28 @@ class Contract(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def model_validate_json(
+        cls,
+        json_data: str | bytes | bytearray,
+        *,
+        strict: bool | None = None,
+        extra: ExtraValues | None = "ignore",
+        context: Any | None = None,
+        by_alias: bool | None = None,
+        by_name: bool | None = None,
+    ) -> Self:
+        """As pydantic's own, but that a caller's request inside a message is read as tolerantly
+        as the message: it was refused or taken where it came in."""
+        return super().model_validate_json(
+            json_data,
+            strict=strict,
+            extra=extra,
+            context=context,
+            by_alias=by_alias,
+            by_name=by_name,
+        )
 
 
 class Request(BaseModel):

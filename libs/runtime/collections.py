@@ -19,7 +19,7 @@ async def load_settings(
         data = await objects.get(settings_key(namespace, collection))
     except KeyError:
         return CollectionSettings()
-    return CollectionSettings.model_validate_json(data)
+    return CollectionSettings.model_validate_json(data, extra="ignore")
 
 
 async def save_settings(

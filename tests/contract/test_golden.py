@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 import libs.contracts
 from libs.contracts.api.search import RetrieveAnswer
 from libs.contracts.artefacts import Row
 from libs.contracts.artefacts.chunk import Chunks, canonical_table, canonical_text, chunk_id
+from libs.contracts.base import Request
 from libs.contracts.events import Event, JobEvent
 from libs.contracts.events.planner import RunStep, SearchHit
 from libs.contracts.subjects import SUBJECTS
@@ -77,6 +79,31 @@ def test_an_old_file_still_loads_and_loses_nothing(name: str, version: str) -> N
     text = (GOLDEN / name / f"{version}.json").read_text(encoding="utf-8")
     model = models()[name].model_validate_json(text)
     assert lost(json.loads(text), json.loads(model.model_dump_json(by_alias=True))) == []
+
+
+def of_a_later_release(value: Any) -> Any:
+    """What a newer writer may say: a field more in every object that is a model."""
+    if isinstance(value, BaseModel):
+        fields = type(value).model_fields.items()
+        said = {field.alias or name: getattr(value, name) for name, field in fields}
+        return {"added_later": "x", **{name: of_a_later_release(it) for name, it in said.items()}}
+    if isinstance(value, dict):
+        return {key: of_a_later_release(it) for key, it in value.items()}
+    return [of_a_later_release(it) for it in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize(("name", "version"), versions())
+def test_a_message_of_a_later_release_is_read_while_both_are_on_the_bus(
+    name: str, version: str
+) -> None:
+    model = models()[name]
+    text = (GOLDEN / name / f"{version}.json").read_text(encoding="utf-8")
+    if issubclass(model, Request):
+        with pytest.raises(ValidationError, match="added_later"):
+            model.model_validate_json(to_json(of_a_later_release(model.model_validate_json(text))))
+        return
+    known = model.model_validate_json(text)
+    assert model.model_validate_json(to_json(of_a_later_release(known))) == known
 
 
 @pytest.mark.parametrize("name", sorted(models()))
