@@ -33,7 +33,10 @@ log = logger("gateway.admission")
 @dataclass(frozen=True)
 class Arrival:
     """A file whose bytes are staged, and what its sender said of it. With `anew` a revision is
-    made even of what is unchanged, unless a job is at work on just that."""
+    made even of what is unchanged, unless a job is at work on just that.
+
+    A small file is not staged: `body` are its bytes, and `staged` says what it would be.
+    """
 
     namespace: str
     staged: ObjectInfo
@@ -43,6 +46,7 @@ class Arrival:
     options: IngestOptions = field(default_factory=IngestOptions)
     identity: str | None = None
     anew: bool = False
+    body: bytes | None = None
 
 
 async def refuse_when_full(deps: Deps, namespace: str) -> None:
@@ -73,7 +77,7 @@ async def accept(deps: Deps, arrival: Arrival) -> Accepted:
             return await _replay(deps, arrival, known)
     same = await _unchanged(deps, arrival)
     if same is not None and not (arrival.anew and same.state == "published"):
-        await deps.stores.objects.delete([arrival.staged.key])
+        await _unstage(deps, arrival)
         return _answer(same, "unchanged")
     admitted = await jobs.admit(
         Admission(
@@ -128,7 +132,7 @@ async def _replay(deps: Deps, arrival: Arrival, job: JobRecord) -> Accepted:
     if job.source is None:
         await _complete(deps, arrival, job)
     elif job.source.sha256 == arrival.staged.sha256:
-        await deps.stores.objects.delete([arrival.staged.key])
+        await _unstage(deps, arrival)
     else:
         raise CallerFault(
             Code.CONFLICT, "this idempotency key was used for a file with other bytes", 409
@@ -161,14 +165,24 @@ async def _settled(deps: Deps, job: JobRecord) -> JobRecord:
 async def _complete(deps: Deps, arrival: Arrival, job: JobRecord) -> None:
     objects = deps.stores.objects
     key = source_key(job.namespace, job.document_id, job.revision, job.file_name)
-    stored = await objects.copy(arrival.staged.key, key)
+    if arrival.body is None:
+        stored = await objects.copy(arrival.staged.key, key)
+    else:
+        media_type = arrival.staged.media_type
+        stored = await objects.put(key, arrival.body, media_type=media_type, durable=True)
     await deps.stores.catalog.jobs.source_stored(job.job_id, reference_to(stored))
-    removal = objects.delete([arrival.staged.key])
-    results = await asyncio.gather(removal, release_waiting(deps), return_exceptions=True)
+    results = await asyncio.gather(
+        _unstage(deps, arrival), release_waiting(deps), return_exceptions=True
+    )
     for error in (r for r in results if isinstance(r, BaseException)):
         if not isinstance(error, WorldFault):
             raise error
         log.warning("left to the reconciler", job_id=job.job_id, code=str(error.code))
+
+
+async def _unstage(deps: Deps, arrival: Arrival) -> None:
+    if arrival.body is None:
+        await deps.stores.objects.delete([arrival.staged.key])
 
 
 def _answer(job: JobRecord, outcome: str) -> Accepted:

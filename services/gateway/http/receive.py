@@ -1,6 +1,7 @@
 """From an upload request to an arrival: the file staged, the fields checked."""
 
 import asyncio
+import hashlib
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +30,9 @@ from services.gateway.upload_links import Link, open_link
 M = TypeVar("M", bound=BaseModel)
 
 FORM_ROOM_BYTES = 1 << 20
+SMALL_BYTES = 1 << 18
+"""A file in a form up to this size goes straight to its place, once its revision is known."""
+
 MAX_JSON_BYTES = 65_536
 MAX_KEY_CHARS = 255
 FETCH_SECONDS = 120.0
@@ -61,6 +65,7 @@ class DocumentFromUrl(FormFields):
 @dataclass
 class _Form:
     staged: ObjectInfo | None = None
+    body: bytes | None = None
     file_name: str = ""
     media_type: str | None = None
     texts: dict[str, str] = field(default_factory=dict)
@@ -99,7 +104,7 @@ async def arrival_of(request: Request, namespace: str, deps: Deps) -> AsyncItera
         await _read_form(request, namespace, deps, boundary, form)
         yield _from_form(namespace, form, identity)
     except BaseException:
-        if form.staged is not None:
+        if form.staged is not None and form.body is None:
             await deps.stores.objects.delete([form.staged.key])
         raise
 
@@ -110,7 +115,7 @@ def _from_form(namespace: str, form: _Form, identity: str | None) -> Arrival:
     fields = parse(FormFields, _fields_json(form.texts))
     return Arrival(
         namespace, form.staged, form.file_name, form.media_type,
-        fields.document_id, fields.options, identity,
+        fields.document_id, fields.options, identity, body=form.body,
     )  # fmt: skip
 
 
@@ -134,13 +139,32 @@ async def _read_form(
             continue
         form.file_name = safe_file_name(piece.file_name or "")
         form.media_type = media_type_of(piece.media_type)
-        form.staged = await deps.stores.objects.put(
-            staging_key(namespace, new_upload_id()),
-            multipart.part_bytes(pieces),
-            media_type=form.media_type,
-            max_bytes=limit,
-            durable=True,
-        )
+        await _stage(deps, staging_key(namespace, new_upload_id()), pieces, form)
+
+
+async def _stage(deps: Deps, key: str, pieces: AsyncIterator[multipart.Piece], form: _Form) -> None:
+    """Take the bytes of the form's file: into memory where they are few, else to the store."""
+    limit, media_type = deps.settings.max_upload_bytes, form.media_type
+    rest = multipart.part_bytes(pieces)
+    head = bytearray()
+    async for piece in rest:
+        head += piece
+        if len(head) > SMALL_BYTES:
+            form.staged = await deps.stores.objects.put(
+                key, _joined(head, rest), media_type=media_type, max_bytes=limit, durable=True
+            )
+            return
+    if len(head) > limit:
+        raise too_large(limit)
+    form.body = bytes(head)
+    digest = hashlib.sha256(form.body).hexdigest()
+    form.staged = ObjectInfo(key, len(head), digest, media_type)
+
+
+async def _joined(head: bytearray, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield bytes(head)
+    async for piece in rest:
+        yield piece
 
 
 async def _from_upload(data: bytes, namespace: str, deps: Deps, identity: str | None) -> Arrival:

@@ -81,7 +81,9 @@ async def send_review(
         entries = _as(arrival, collection, "entries")
         questions = _as(arrival, collection, "questions")
         second = staging_key(ns, new_upload_id())
-        copied = await deps.stores.objects.copy(arrival.staged.key, second)
+        copied = arrival.staged
+        if arrival.body is None:
+            copied = await deps.stores.objects.copy(arrival.staged.key, second)
         accepted = await accept(deps, entries)
         try:
             asked = await accept(deps, replace(questions, staged=copied))

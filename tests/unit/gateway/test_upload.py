@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from libs.contracts.api.ingest import IngestOptions
 from libs.contracts.events import DocumentAccepted
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.catalog.jobs import Admission
+from libs.runtime.objects.port import ObjectInfo
+from services.gateway.http.receive import SMALL_BYTES
 from tests.support.gateway_fakes import World
 from tests.support.nats import until
 
@@ -189,19 +192,42 @@ async def test_a_request_twice_at_once_waits_for_the_first(world: World) -> None
     admitted = await world.jobs.admit(
         Admission("acme", "a.md", IngestOptions(), identity="http:k1")
     )
+    file = b"o" * (SMALL_BYTES + 1)
     async with world.client() as client:
         second = asyncio.create_task(
             client.post(
-                DOCUMENTS, files={"file": ("a.md", b"one")}, headers={"Idempotency-Key": "k1"}
+                DOCUMENTS, files={"file": ("a.md", file)}, headers={"Idempotency-Key": "k1"}
             )
         )
         await until(lambda: world.objects.data, what="the second request's file")
-        source = world.objects.ref("acme/first", b"one")
+        source = world.objects.ref("acme/first", file)
         await world.jobs.source_stored(admitted.job.job_id, source)
         answer = await asyncio.wait_for(second, 5)
     assert answer.json()["outcome"] == "replayed"
     assert world.jobs.jobs[admitted.job.job_id].source == source
     assert list(world.objects.data) == ["acme/first"]
+
+
+@pytest.mark.parametrize("size", [1, SMALL_BYTES, SMALL_BYTES + 1])
+async def test_a_file_of_any_size_is_stored_once_and_a_small_one_written_once(
+    world: World, size: int
+) -> None:
+    file, written = b"o" * size, []
+    put = world.objects.put
+
+    async def noted(key: str, *args: Any, **options: Any) -> ObjectInfo:
+        written.append(options["durable"])
+        return await put(key, *args, **options)
+
+    world.objects.put = noted  # type: ignore[method-assign]
+    async with world.client() as client:
+        answer = await client.post(DOCUMENTS, files={"file": ("a.md", file, "text/markdown")})
+    assert answer.status_code == 202
+    [job] = world.jobs.jobs.values()
+    assert job.source is not None
+    assert world.objects.data == {job.source.key: file}
+    assert (job.source.size, job.source.sha256) == (size, hashlib.sha256(file).hexdigest())
+    assert written == [True]
 
 
 async def test_a_full_queue_answers_429_with_a_delay() -> None:
