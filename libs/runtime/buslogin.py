@@ -6,6 +6,7 @@ servers of a cluster that it learns of later; so they are taken out of the URL. 
 the credentials in the open. So they are handed out only on a connection that has TLS.
 """
 
+import re
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,18 @@ from urllib.parse import unquote, urlsplit
 import nats.errors
 
 FORM = "nats://<user>:<password>@<host>:<port>, or tls://…; several with commas between"
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def inbox_of(user: str | None) -> str:
+    """Below which subject a user's answers come.
+
+    Answers and pulled messages of everybody come to inboxes, so who may hear all of them hears
+    everything. Each user has a prefix of its own, and may hear no other's.
+    """
+    return f"_INBOX_{user}" if user is not None and _PLAIN.fullmatch(user) else "_INBOX"
 
 
 class TlsLacking(nats.errors.Error):
@@ -84,6 +97,7 @@ class BusLogin:
         return {
             "servers": servers,
             "security": NatsUserPassword(user, password, ssl_context=context),
+            "inbox_prefix": options["inbox_prefix"],
         }
 
     def options(self) -> dict[str, Any]:
@@ -94,7 +108,8 @@ class BusLogin:
             options["tls"] = context = _witness()
             secret = context.over_tls(secret or "")
         if self.password is not None:
-            return {**options, "user": self.user, "password": secret}
+            inbox = inbox_of(self.user)
+            return {**options, "user": self.user, "password": secret, "inbox_prefix": inbox}
         return options if secret is None else {**options, "token": secret}
 
     def briefly(self, seconds: float) -> dict[str, Any]:

@@ -31,13 +31,17 @@ from libs.contracts.subjects import (
     Stage,
     Subject,
 )
+from libs.runtime.buslogin import inbox_of
 from libs.runtime.pausing import PAUSABLE
 from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.streams import BUCKETS, bucket_name
 
 TARGET = Path("deploy/nats/permissions.json")
 PREFIX = "groundwire"
-INBOX = "_INBOX.>"
+UPSTREAM = "upstream_{namespace}"
+"""Whose inbox a tenant has."""
+ANONYMOUS = "_INBOX.>"
+"""The inboxes of clients that name none, as an object store's: no user of ours is among them."""
 ANSWERS = {
     QUERY_PLAN: Stage.PLANNER,
     QUERY_RETRIEVE: Stage.RETRIEVER,
@@ -51,6 +55,10 @@ ANSWERS = {
     QUERY_COST: Stage.CHUNKER,
 }
 BUCKET_USERS = {"searches": (Stage.PLANNER,), "leases": (Stage.GATEWAY,)}
+
+
+def _inbox(user: str) -> str:
+    return f"{inbox_of(user)}.>"
 
 
 def _wire(subject: Subject, stage: Stage | None = None) -> str:
@@ -121,11 +129,11 @@ def service(stage: Stage) -> dict[str, Any]:
     publish = _said(stage) | _pulled(stage) | _buckets(stage)
     if stage is Stage.GATEWAY:
         publish |= _operated()
-    heard = {INBOX, _wire(CONTROL_CANCEL)}
+    heard = {_inbox(stage), _wire(CONTROL_CANCEL)}
     for subject, answering in ANSWERS.items():
         if answering is stage:
             heard.add(_wire(subject))
-            publish.add(INBOX)
+            publish |= {_inbox(asking) for asking in subject.senders}
     return _user(publish, heard)
 
 
@@ -137,9 +145,9 @@ def permissions() -> dict[str, Any]:
         outcome = outcome.replace(token, "*")
     return {
         **{str(stage): service(stage) for stage in Stage},
-        "bootstrap": _user({"$JS.API.>"}, {INBOX}),
-        "bucket": _user({full(PREFIX, INGEST_BUCKET.pattern)}, {INBOX}),
-        "upstream": _user({tenant}, {INBOX, outcome}),
+        "bootstrap": _user({"$JS.API.>"}, {_inbox("bootstrap")}),
+        "bucket": _user({full(PREFIX, INGEST_BUCKET.pattern)}, {ANONYMOUS}),
+        "upstream": _user({tenant}, {f"_INBOX_{UPSTREAM}.>", outcome}),
     }
 
 

@@ -17,6 +17,7 @@ from deploy.local.generated.permissions import permissions
 from deploy.local.house import ROOT
 from deploy.local.ports import free_port
 from libs.contracts.subjects import PARSE
+from libs.runtime.buslogin import login_of
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
 from tests.support.nats import server_binary, until, wait_for_port
@@ -67,7 +68,7 @@ def test_a_server_without_passwords_does_not_start(config: Path) -> None:
 
 
 async def test_each_user_does_its_own_work_and_no_other(url: str) -> None:
-    admin = await nats.connect(f"nats://bootstrap:of-bootstrap@{url}")
+    admin = await nats.connect(**login_of(f"nats://bootstrap:of-bootstrap@{url}").options())
     await bootstrap(admin.jetstream(), "groundwire", ack_wait=30)
     await admin.close()
 
@@ -76,7 +77,8 @@ async def test_each_user_does_its_own_work_and_no_other(url: str) -> None:
     async def note(error: Exception) -> None:
         refused.append(str(error))
 
-    parser = await nats.connect(f"nats://parser:of-parser@{url}", error_cb=note)
+    login = login_of(f"nats://parser:of-parser@{url}").options()
+    parser = await nats.connect(**login, error_cb=note)
     place = (stream_name("groundwire", PARSE.stream), durable_name(PARSE))
     info = await parser.jetstream().consumer_info(*place)
     assert info.num_pending == 0
@@ -91,7 +93,11 @@ async def test_a_tenant_asks_for_its_own_namespace_alone(url: str) -> None:
     async def note(error: Exception) -> None:
         refused.append(str(error))
 
-    tenant = await nats.connect(f"nats://upstream:of-upstream@{url}", error_cb=note)
+    tenant = await nats.connect(
+        f"nats://upstream:of-upstream@{url}",
+        inbox_prefix=f"_INBOX_upstream_{NAMESPACE}",
+        error_cb=note,
+    )
     ack = await tenant.jetstream().publish(f"groundwire.ingest.requested.{NAMESPACE}", b"{}")
     assert ack.stream == "groundwire-ingest"
     await tenant.publish("groundwire.ingest.requested.another", b"{}")

@@ -15,12 +15,15 @@ from nats.js.errors import APIError
 from deploy.local.generated.permissions import permissions
 from deploy.local.ports import free_port
 from libs.contracts.subjects import CONSUMERS, Stage
+from libs.runtime.buslogin import inbox_of, login_of
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
 from tests.support.nats import server_binary, until, wait_for_port
 
 PREFIX = "groundwire"
 NAMESPACE = "acme"
+INBOXES = {"upstream": f"_INBOX_upstream_{NAMESPACE}", "bucket": "_INBOX"}
+"""Of clients that are not ours."""
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +68,9 @@ async def connected(port: int, user: str) -> AsyncIterator[tuple[Client, list[st
     async def on_error(error: Exception) -> None:
         denied.append(str(error))
 
-    client = await nats.connect(
-        f"nats://{user}:{user}@127.0.0.1:{port}", error_cb=on_error, allow_reconnect=False
-    )
+    login = login_of(f"nats://{user}:{user}@127.0.0.1:{port}").options()
+    inbox = {"inbox_prefix": INBOXES.get(user, login["inbox_prefix"])}
+    client = await nats.connect(**{**login, **inbox}, error_cb=on_error, allow_reconnect=False)
     try:
         yield client, denied
     finally:
@@ -133,6 +136,19 @@ async def test_a_service_may_not_pull_anothers_durable(port: int) -> None:
         with pytest.raises((TimeoutError, APIError)):
             await subscription.fetch(1, timeout=0.2)
         await until(lambda: denied, what="the denial")
+
+
+@pytest.mark.parametrize("user", sorted(permissions()))
+async def test_nobody_hears_what_is_answered_to_another(port: int, user: str) -> None:
+    """Pulled messages and answers of everybody come to inboxes."""
+    others = [name for name in permissions() if name != user]
+    inboxes = [f"{INBOXES.get(one, inbox_of(one))}.>" for one in others]
+    asked = {">", "*.>", "_INBOX_upstream_other.>", *inboxes}
+    async with connected(port, user) as (client, denied):
+        for subject in asked:
+            await client.subscribe(subject)
+            await client.flush()
+        await until(lambda: len(denied) == len(asked), what="the denials")
 
 
 async def test_a_tenant_asks_and_hears_for_its_own_namespace(port: int) -> None:
