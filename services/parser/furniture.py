@@ -36,11 +36,14 @@ class Edges:
         if line.top is None or line.bottom is None:
             return
         tops, bottoms = self._tops[line.page], self._bottoms[line.page]
-        tops.append(line)
-        bottoms.append(line)
-        tops.sort(key=lambda x: x.top or 0.0)
-        bottoms.sort(key=lambda x: -(x.bottom or 0.0))
-        del tops[EDGE_ROWS:], bottoms[EDGE_ROWS:]
+        if len(tops) < EDGE_ROWS or line.top < (tops[-1].top or 0.0):
+            tops.append(line)
+            tops.sort(key=lambda x: x.top or 0.0)
+            del tops[EDGE_ROWS:]
+        if len(bottoms) < EDGE_ROWS or line.bottom > (bottoms[-1].bottom or 0.0):
+            bottoms.append(line)
+            bottoms.sort(key=lambda x: -(x.bottom or 0.0))
+            del bottoms[EDGE_ROWS:]
 
     def side_of(self, line: Line) -> Edge | None:
         """On which edge of its page a row stands, if on one."""

@@ -54,9 +54,8 @@ class Plan:
     findings: list[Finding] = field(default_factory=list)
 
     def apply(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The joined rows; `order` counts from 0 over what is left."""
-        for order, row in enumerate(join_tables(self._kept(rows), self.tables)):
-            yield row if row.order == order else row.model_copy(update={"order": order})
+        """The joined rows; who keeps them counts their `order` anew."""
+        return join_tables(self._kept(rows), self.tables)
 
     def _kept(self, rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
         """The rows that are left, as they will be, by their index; -1 for new ones."""

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 import orjson
@@ -18,23 +18,26 @@ OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 def write_rows(path: Path, rows: Iterable[Row]) -> int:
     """Write rows compressed, one canonical JSON object a line; returns how many.
 
+    `order` is counted from 0, whatever it was.
     A few are compressed at once: a stream's tables, made for any length, cost more than that.
     """
-    lines = map(_line, rows)
+    lines = map(_line, count(), rows)
     first = list(islice(lines, FEW))
     if len(first) < FEW:
         path.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(b"".join(first)))
         return len(first)
-    count = 0
+    written = 0
     with path.open("wb") as file, zstandard.ZstdCompressor(LEVEL).stream_writer(file) as out:
         for line in chain(first, lines):
             out.write(line)
-            count += 1
-    return count
+            written += 1
+    return written
 
 
-def _line(row: Row) -> bytes:
-    return orjson.dumps(row.model_dump(mode="json", exclude_defaults=True), option=OPTIONS)
+def _line(order: int, row: Row) -> bytes:
+    plain = row.model_dump(mode="json", exclude_defaults=True)
+    plain["order"] = order
+    return orjson.dumps(plain, option=OPTIONS)
 
 
 def read_rows(paths: Iterable[Path]) -> Iterator[Row]:

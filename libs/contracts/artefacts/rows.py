@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from libs.contracts.base import Contract
 from libs.contracts.entries import Entry
 
@@ -59,9 +61,9 @@ class Row(Contract):
     level: int | None = None
     evidence: HeadingEvidence | None = None
     page: int | None = None
-    boxes: list[Box] = []
+    boxes: list[Box] = Field(default_factory=list)
     html: str | None = None
-    cells: list[TableCell] = []
+    cells: list[TableCell] = Field(default_factory=list)
     asset: str | None = None
     media_type: str | None = None
     marker: str | None = None

@@ -168,11 +168,22 @@ def _render(path: Path, page: Page) -> "Image":
 
     document: Any = pypdfium2.PdfDocument(path)  # type: ignore[no-untyped-call]
     try:
+        shown = document[page.number - 1]
         scale = min(DPI / 72, 2 * MAX_SIDE / max(page.width, page.height, 1.0))
-        image: Image = document[page.number - 1].render(scale=scale).to_pil()
+        if _is_empty(shown):
+            scale = 1 / max(page.width, page.height, 1.0)
+        image: Image = shown.render(scale=scale).to_pil()
     finally:
         document.close()
     return image
+
+
+def _is_empty(page: Any) -> bool:
+    """Whether nothing is drawn on a page of PDFium's, so that a dot shows all of it."""
+    import pypdfium2.raw
+
+    pdfium: Any = pypdfium2.raw
+    return not pdfium.FPDFPage_CountObjects(page) and not pdfium.FPDFPage_GetAnnotCount(page)
 
 
 def is_blank(image: "Image") -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from ctypes import c_ushort
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,34 @@ def in_pdfium(document: Any, number: int, texts: Sequence[str]) -> tuple[dict[st
     are spelt, and words that nobody sees. Nothing for a file or a page that it refuses."""
     if document is None:
         return {}, []
-    import pypdfium2
+    import pypdfium2.raw
 
+    # without pypdfium2's objects around the handles, which cost as much as what they hold
+    pdfium: Any = pypdfium2.raw
+    page = pdfium.FPDF_LoadPage(document, number - 1)
+    textpage = pdfium.FPDFText_LoadPage(page) if page else None
     try:
-        page = document[number - 1].get_textpage()
-        text = page.get_text_range()
-    except (pypdfium2.PdfiumError, IndexError):
-        return {}, []
-    known = spellings(text) if any("-" in t for t in texts) else {}
-    return known, [words_unseen(page, text, texts)]
+        if not textpage:
+            return {}, []
+        text = _text(pdfium, textpage)
+        known = spellings(text) if any("-" in t for t in texts) else {}
+        return known, [words_unseen(textpage, text, texts)]
+    finally:
+        if textpage:
+            pdfium.FPDFText_ClosePage(textpage)
+        if page:
+            pdfium.FPDF_ClosePage(page)
+
+
+def _text(pdfium: Any, textpage: Any) -> str:
+    """The text of a page. Signs at its ends that have no place in it are counted, not given."""
+    first, last = 0, pdfium.FPDFText_CountChars(textpage) - 1
+    while first <= last and pdfium.FPDFText_GetTextIndexFromCharIndex(textpage, first) < 0:
+        first += 1
+    while first <= last and pdfium.FPDFText_GetTextIndexFromCharIndex(textpage, last) < 0:
+        last -= 1
+    if first > last:
+        return ""
+    buffer = (c_ushort * (last - first + 2))()
+    count = pdfium.FPDFText_GetText(textpage, first, last - first + 1, buffer)
+    return bytes(memoryview(buffer)[: count - 1]).decode("utf-16-le", "ignore")

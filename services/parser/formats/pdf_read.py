@@ -139,7 +139,8 @@ def _page(page: Any, items: Sequence[Any], images: list[Any], document: Any) -> 
     sideways: list[Segment] = []
     number, width, height = page.page_num, page.width, page.height
     graphics = page.vector_graphics
-    dark = _dark_shapes(graphics)
+    white = any((item.fill_color or "").lower().endswith("ffffff") for item in items)
+    dark = _dark_shapes(graphics) if white else []
     texts = [item.text for item in items]
     known, unseen = in_pdfium(document, number, texts)
     for item, text in zip(items, texts, strict=True):
@@ -194,11 +195,13 @@ def _segments(item: Any, raw: str, known: dict[str, str]) -> list[Segment]:
     bold = is_bold(item.font_weight, item.font_name)
     x1, y1 = x + item.width, y + height
     words = item.words
-    cuts = [
-        i
-        for i in range(1, len(words))
-        if words[i].x - words[i - 1].x - words[i - 1].width > CUT_GAP * em
-    ]
+    cuts: list[int] = []
+    gap, before, wide = CUT_GAP * em, None, 0.0
+    for i, word in enumerate(words):
+        left = word.x
+        if before is not None and left - before - wide > gap:
+            cuts.append(i)
+        before, wide = left, word.width
     if not cuts:
         return [Segment(x, y, x1, y1, text, em, bold, words, known)]
     found = []
@@ -248,10 +251,10 @@ def _rulings(
     for line in graphics.lines if graphics else ():
         x1, y1, x2, y2 = line.x1, line.y1, line.x2, line.y2
         if abs(y1 - y2) <= 2:
-            left, right = sorted((x1, x2))
+            left, right = (x1, x2) if x1 <= x2 else (x2, x1)
             horizontal.append((left, right, (y1 + y2) / 2))
         elif abs(x1 - x2) <= 2:
-            top, bottom = sorted((y1, y2))
+            top, bottom = (y1, y2) if y1 <= y2 else (y2, y1)
             vertical.append((top, bottom, (x1 + x2) / 2))
     return horizontal, vertical
 

@@ -75,17 +75,20 @@ def words_off_page(document: Any, number: int) -> str:
 
 
 def words_unseen(textpage: Any, text: str, shown: Sequence[str]) -> str:
-    """The words of `text`, PDFium's of the page, that are drawn in no ink or in no size.
+    """The words of `text`, PDFium's of this page, that are drawn in no ink or in no size.
 
     Only lines are looked at with a word that `shown`, what liteparse gives, does not hold.
     """
-    missing = {*text.translate(_FOLDED).split()}.difference(*map(str.split, shown))
+    missing = {*text.translate(_FOLDED).split()}.difference(" ".join(shown).split())
     if not missing:
         return ""
     seen = _flat("".join(shown))
     if all(word in seen for word in missing):
         return ""
-    if len(text) > MAX_SIGNS or textpage.count_chars() != len(text):
+    import pypdfium2.raw
+
+    pdfium: Any = pypdfium2.raw
+    if len(text) > MAX_SIGNS or pdfium.FPDFText_CountChars(textpage) != len(text):
         return ""
     words: list[str] = []
     for line in _LINE.finditer(text):
@@ -100,10 +103,12 @@ def _is_unseen(textpage: Any, at: int) -> bool:
     import pypdfium2.raw
 
     pdfium: Any = pypdfium2.raw
-    left, low, right, high = textpage.get_charbox(at, loose=True)
+    box = pdfium.FS_RECTF()
+    if not pdfium.FPDFText_GetLooseCharBox(textpage, at, box):
+        return False
     drawn = pdfium.FPDFText_GetTextObject(textpage, at)
     mode = pdfium.FPDFTextObj_GetTextRenderMode(drawn) if drawn else 0
-    return max(right - left, high - low) < SMALLEST or mode in UNDRAWN
+    return max(box.right - box.left, box.top - box.bottom) < SMALLEST or mode in UNDRAWN
 
 
 def _flat(text: str) -> str:

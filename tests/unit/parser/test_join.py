@@ -1,6 +1,8 @@
 """The join: levels over the whole document, furniture, contents, order, findings."""
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from libs.contracts.artefacts.rows import Box, Row
 from services.parser.join import Survey, merge_findings
 from services.parser.levels import level_headings
 from services.parser.lines import line_of
+from services.parser.rowfile import read_rows, write_rows
 
 
 def profile(kind: Format = "pdf", outline: Sequence[tuple[int, str, int | None]] = ()) -> Profile:
@@ -41,16 +44,14 @@ def join(rows: Sequence[Row], **more: Any) -> tuple[list[Row], list[Finding]]:
     for one in rows:
         survey.see(one)
     plan = survey.settle()
-    return list(plan.apply(rows)), plan.findings
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows"
+        write_rows(path, plan.apply(rows))
+        return list(read_rows([path])), plan.findings
 
 
 def levels(rows: Sequence[Row]) -> list[tuple[str, int | None, str | None]]:
     return [(r.text, r.level, r.evidence) for r in rows if r.kind == "heading"]
-
-
-def test_order_is_renumbered_over_the_shards() -> None:
-    joined, _ = join([row("paragraph", "a"), row("paragraph", "b"), row("paragraph", "c")])
-    assert [r.order for r in joined] == [0, 1, 2]
 
 
 def test_the_outline_is_the_truth_and_its_rows_need_not_have_looked_like_headings() -> None:

@@ -14,3 +14,10 @@ def test_few_rows_and_many_are_read_back_alike(tmp_path: Path, count: int) -> No
     assert write_rows(path, iter(rows)) == count
     assert list(read_rows([path])) == rows
     assert decode_rows(path.read_bytes()) == rows
+
+
+@pytest.mark.parametrize("count", [3, FEW + 2])
+def test_rows_of_several_shards_are_counted_anew(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "rows"
+    write_rows(path, (Row(order=n % 2, kind="paragraph", text="x") for n in range(count)))
+    assert [row.order for row in read_rows([path])] == list(range(count))
