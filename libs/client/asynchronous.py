@@ -22,6 +22,7 @@ from libs.client.parts_async import (
 )
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
+from libs.client.stored_async import AsyncStored
 from libs.client.upload import OnBytes, Upload
 from libs.client.watch import ENDED, JobWatch
 from libs.contracts.api.documents import (
@@ -41,7 +42,9 @@ from libs.contracts.trace.redaction import Redaction
 T = TypeVar("T")
 
 
-class AsyncClient(AsyncReading, AsyncFetching, AsyncOperating, AsyncAdministering, AsyncEntries):
+class AsyncClient(
+    AsyncReading, AsyncStored, AsyncFetching, AsyncOperating, AsyncAdministering, AsyncEntries
+):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises

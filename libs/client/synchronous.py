@@ -22,6 +22,7 @@ from libs.client.parts_sync import (
 )
 from libs.client.retry import BUSY, Retry
 from libs.client.sending import arguments, headers_for, timeouts, unreachable
+from libs.client.stored_sync import Stored
 from libs.client.upload import OnBytes, Upload
 from libs.client.watch import ENDED, JobWatch
 from libs.contracts.api.documents import (
@@ -41,7 +42,7 @@ from libs.contracts.trace.redaction import Redaction
 T = TypeVar("T")
 
 
-class Client(Reading, Fetching, Operating, Administering, Entries):
+class Client(Reading, Stored, Fetching, Operating, Administering, Entries):
     """Talks to one Groundwire, about one namespace; use it as a context manager.
 
     What is not given is found as `libs.client.connection` says. Every method raises

@@ -6,13 +6,14 @@ from pathlib import Path
 MODULES = {
     Path("libs/client/asynchronous.py"): Path("libs/client/synchronous.py"),
     Path("libs/client/parts_async.py"): Path("libs/client/parts_sync.py"),
+    Path("libs/client/stored_async.py"): Path("libs/client/stored_sync.py"),
 }
 NOTICE = ": written from `{name}` by `make fix`, never by hand."
 
 _CHANGES = (
     (r"\bthe asynchronous client\b", "the synchronous client"),
     (r"\bThe asynchronous client\b", "The synchronous client"),
-    (r"\bparts_async\b", "parts_sync"),
+    (r"\b(parts|stored)_async\b", r"\1_sync"),
     (r"^import asyncio\nimport contextlib$", "import contextlib\nimport time"),
     (r"\basyncio\.sleep\b", "time.sleep"),
     (r"\bawait ", ""),

@@ -14,12 +14,14 @@ from libs.client.cli.shared import (
     print_line,
     print_table,
 )
+from libs.contracts.faults import Code
 
 if TYPE_CHECKING:
     from libs.contracts.api.documents import JobView
 
 ENRICH_SECONDS = 86_400.0
 """How long a job that asks models is waited for."""
+MOST_FINDINGS = 20
 CollectionArgument = Annotated[str, typer.Argument(help="name of the collection")]
 entries = typer.Typer(
     no_args_is_help=True, help="Records of a collection: send, search, enrich, review."
@@ -34,19 +36,35 @@ def send(
     replace: Annotated[bool, typer.Option(help="in place of what is published")] = False,
     strict: Annotated[bool, typer.Option(help="refuse the file for one faulty row")] = False,
     questions: Annotated[bool, typer.Option(help="the file holds sample questions")] = False,
+    column: Annotated[
+        list[str] | None, typer.Option(help="FIELD=COLUMN: which column holds id, name, text, …")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Send a file and wait until it is published; exit code 1 when it is not."""
+    """Send a file, wait until it is published, and name the rows that were left out; exit code 1
+    when it is not published."""
     from libs.contracts.entries import RecordRules
 
+    stated = [one.partition("=") for one in column or []]
+    if wrong := next((name for name, _, other in stated if not name or not other), None):
+        raise typer.BadParameter(f"{wrong}: give FIELD=COLUMN", param_hint="--column")
     rules = RecordRules(
         kind="questions" if questions else "entries",
+        columns={name.strip(): other.strip() for name, _, other in stated},
         mode="replace" if replace else "merge",
         on_error="refuse" if strict else "skip",
     )
     with client(context) as groundwire:
         accepted = groundwire.send_records(collection, file, rules, wait_for_dense=True)
         job = groundwire.wait(accepted.job_id)
+        wrong = []
+        if job.state == "published" and not as_json:
+            noticed = groundwire.diagnostics(accepted.document_id, accepted.revision)
+            wrong = [one.detail for one in noticed.findings if one.severity != "info"]
+    for detail in wrong[:MOST_FINDINGS]:
+        typer.echo(plain(detail), err=True)
+    if len(wrong) > MOST_FINDINGS:
+        typer.echo(f"{len(wrong) - MOST_FINDINGS} more", err=True)
     _ended([job], as_json)
 
 
@@ -82,18 +100,23 @@ def delete(
     context: typer.Context,
     collection: CollectionArgument,
     entry_id: Annotated[str, typer.Argument(help="id of the entry")],
+    as_json: JsonOption = False,
 ) -> None:
     """Take one entry out and wait until the collection is published without it."""
     with client(context) as groundwire:
         job = groundwire.wait(groundwire.delete_entry(collection, entry_id).job_id)
-    _ended([job], as_json=False)
+    _ended([job], as_json)
 
 
 @entries.command("list")
-def list_collections(context: typer.Context) -> None:
+def list_collections(context: typer.Context, as_json: JsonOption = False) -> None:
     """The collections, with how many entries and sample questions each has."""
     with client(context) as groundwire:
         found = [groundwire.overview(name) for name in groundwire.collections()]
+    if as_json:
+        for view in found:
+            print_line(view.model_dump(mode="json"))
+        return
     rows = [[plain(v.collection), str(v.entries), str(v.questions)] for v in found]
     print_table(["collection", "entries", "questions"], rows)
 
@@ -156,7 +179,8 @@ def review(
         jobs = [
             groundwire.wait(one.job_id, ENRICH_SECONDS) for one in (sent.entries, sent.questions)
         ]
-        failed = [job for job in jobs if job.state != "published"]
+        asked = jobs[1].error is None or jobs[1].error.code != Code.NO_CONTENT
+        failed = [job for job in jobs[: 2 if asked else 1] if job.state != "published"]
         if failed:
             _ended(failed, as_json)
         report = groundwire.review_report(collection)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from libs.client import AsyncClient, Client
 from libs.client.cli.app import build
 from libs.contracts.entries import CollectionSettings, EntryWeights, RecordRules
-from tests.unit.client.fake_gateway import FakeGateway, accepted, job, stream
+from tests.unit.client.fake_gateway import FakeGateway, accepted, job, problem, stream
 
 BANK = "/v1/namespaces/default/collections/bank"
 FOUND = {
@@ -19,6 +19,13 @@ FOUND = {
     ],
     "attempts": [{"query": "지갑", "quality": 0.61, "entries": 1}],
 }  # fmt: skip
+
+
+NOTICED = {
+    "engine": "records",
+    "findings": [{"code": "row_refused", "detail": "row 3: it has no id", "severity": "warning"}],
+}
+DOCUMENT = accepted()["document_id"]
 
 
 @pytest.fixture
@@ -72,9 +79,45 @@ def test_finding_nothing_is_an_exit_code(gateway: FakeGateway) -> None:
 def test_sending_waits_for_the_end(gateway: FakeGateway, file: Path, state: str, code: int) -> None:
     gateway.on("POST", f"{BANK}/entries", (202, accepted()))
     gateway.on("GET", "/v1/namespaces/default/jobs/job-1/events", stream(job("job-1", state)))
-    done = CliRunner().invoke(build(), ["entries", "send", "bank", str(file), "--replace"])
+    gateway.on("GET", f"/v1/namespaces/default/documents/{DOCUMENT}/diagnostics", (200, NOTICED))
+    done = CliRunner().invoke(
+        build(), ["entries", "send", "bank", str(file), "--replace", "--column", "name=label"]
+    )
     assert done.exit_code == code, done.output
     assert state in done.output
+    assert ("row 3: it has no id" in done.output) is (state == "published")
+    rules = json.loads(gateway.seen[0].form["options"])["records"]
+    assert rules["columns"] == {"name": "label"}
+
+
+def test_a_column_without_a_name_is_wrong_use(gateway: FakeGateway, file: Path) -> None:
+    done = CliRunner().invoke(build(), ["entries", "send", "bank", str(file), "--column", "name"])
+    assert done.exit_code == 2
+    assert "FIELD=COLUMN" in done.output
+    assert gateway.seen == []
+
+
+def test_collections_are_listed_as_json(gateway: FakeGateway) -> None:
+    view = {"collection": "bank", "revision": 2, "entries": 3, "questions": 0,
+            "categories": [], "quick_queries": []}  # fmt: skip
+    gateway.on("GET", "/v1/namespaces/default/collections",
+               (200, {"items": ["bank"], "next_cursor": None}))  # fmt: skip
+    gateway.on("GET", f"{BANK}/overview", (200, view))
+    done = CliRunner().invoke(build(), ["entries", "list", "--json"])
+    assert json.loads(done.output) == view
+
+
+async def test_what_is_stored_is_read_by_the_client(gateway: FakeGateway) -> None:
+    base = f"/v1/namespaces/default/documents/{DOCUMENT}"
+    gateway.on("GET", f"{base}/diagnostics", (200, NOTICED))
+    gateway.on("GET", f"{base}/chunks", (200, {"schema_version": 1, "chunks": []}))
+    gateway.on("GET", f"{base}/source", (200, b"bytes"))
+    gateway.on("GET", f"{base}/assets/a%20b/c.png", (200, b"png"))
+    async with AsyncClient() as client:
+        assert (await client.diagnostics(DOCUMENT, 2)).findings[0].code == "row_refused"
+        assert (await client.chunks(DOCUMENT)).chunks == []
+        assert await client.source(DOCUMENT) == b"bytes"
+        assert await client.asset(DOCUMENT, "assets/a b/c.png") == b"png"
 
 
 COST = {
@@ -126,3 +169,17 @@ def test_a_review_is_written_sent_and_told(gateway: FakeGateway, tmp_path: Path)
     assert done.exit_code == 0, done.output
     assert "물려줘" in done.output
     assert "not published" in done.output
+
+
+def test_a_review_without_sample_questions_is_done(gateway: FakeGateway, tmp_path: Path) -> None:
+    book = tmp_path / "r.xlsx"
+    book.write_bytes(b"workbook")
+    fault = problem(422, "no_content", "the review has no sample questions", "document")
+    ended = stream(job("job-1", "published"))
+    failed = stream({**job("job-1", "failed"), "error": fault})
+    gateway.on("POST", f"{BANK}/review", (202, {"entries": accepted(), "questions": accepted()}))
+    gateway.on("GET", f"{BANK}/review", (200, {"keywords": ["M1"]}))
+    gateway.on("GET", "/v1/namespaces/default/jobs/job-1/events", ended, failed)
+    done = CliRunner().invoke(build(), ["entries", "review", "bank", str(book)])
+    assert done.exit_code == 0, done.output
+    assert "M1" in done.output
