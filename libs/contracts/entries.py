@@ -167,13 +167,16 @@ class EntryWeights(Request):
 class CollectionSettings(Request):
     """What the entries of a collection share: weights, groups of synonyms (they widen the
     lexical channel alone), the words by which a category is known (a query that holds two of
-    them is searched in that category), and the queries that a page offers at a click."""
+    them is searched in that category), and the queries that a page offers at a click; and of
+    its documents how much the dense channel may count beside the lexical ones, 0 to 1. Where
+    that is not set, a sample of the collection says it."""
 
     schema_version: Literal[1] = 1
     weights: EntryWeights = Field(default_factory=EntryWeights)
     synonyms: list[list[Word]] = Field(default_factory=list, max_length=2_000)
     categories: dict[Word, list[Word]] = Field(default_factory=dict, max_length=500)
     quick_queries: list[Word] = Field(default_factory=list, max_length=QUICK_QUERIES)
+    most_dense: float | None = Field(default=None, ge=0, le=1)
 
 
 class CategoryView(Contract):

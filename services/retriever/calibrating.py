@@ -20,6 +20,7 @@ from libs.contracts.entries import RECORD_FORMAT
 from libs.runtime.artefacts import save_json
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.catalog.port import Catalog
+from libs.runtime.collections import load_settings
 from libs.runtime.index.port import Hit, LexicalQuery, Scope, SearchIndex
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.inference.port import Embedder
@@ -104,14 +105,17 @@ class Calibrator:
     async def limits(
         self, namespace: str, collections: Iterable[str], model: str
     ) -> dict[str, float]:
-        """The most that the dense channel of a model may count, by collection; those without a
-        limit are left out."""
-        known = [(name, await self.known(namespace, name)) for name in sorted(set(collections))]
-        return {
-            name: one.most_dense
-            for name, one in known
-            if one is not None and one.model == model and one.most_dense < 1
-        }
+        """The most that the dense channel of a model may count, by collection, as its settings
+        say or else its calibration; those without a limit are left out."""
+        found = {name: await self._limit(namespace, name, model) for name in set(collections)}
+        return {name: limit for name, limit in found.items() if limit < 1}
+
+    async def _limit(self, namespace: str, collection: str, model: str) -> float:
+        settings = await load_settings(self.objects, namespace, collection)
+        if settings.most_dense is not None:
+            return settings.most_dense
+        known = await self.known(namespace, collection)
+        return known.most_dense if known is not None and known.model == model else 1.0
 
     async def known(self, namespace: str, collection: str) -> CollectionCalibration | None:
         """The calibration that is stored."""

@@ -119,7 +119,10 @@ async def put_settings(
     ns: Namespaced, collection: Named, body: CollectionSettings, deps: DepsDep
 ) -> Response:
     """Set weights, switches, synonyms and category rules; searches follow at once."""
+    before = await load_settings(deps.stores.objects, ns, collection)
     await save_settings(deps.stores.objects, ns, collection, body)
+    if body.most_dense != before.most_dense:
+        await deps.stores.catalog.corpus.raise_version(ns, 0)
     return reply(body)
 
 

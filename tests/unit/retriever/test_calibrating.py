@@ -16,8 +16,9 @@ from libs.contracts.api.search import RetrieveQuery
 from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.artefacts.chunk import chunk_id as id_of
 from libs.contracts.artefacts.corpus import CollectionCalibration
-from libs.contracts.entries import RECORD_FORMAT
+from libs.contracts.entries import RECORD_FORMAT, CollectionSettings
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
+from libs.runtime.collections import save_settings
 from libs.runtime.index.port import Hit, IndexDocument, Vectors
 from libs.runtime.index.tantivy_index import TantivyIndex
 from libs.runtime.index.tokenizer import tokenize
@@ -173,6 +174,19 @@ async def test_one_that_finds_what_words_find_is_not_limited(index: TantivyIndex
     assert known is not None and known.sentences == SAMPLE and known.dense > 0.9
     assert await own.limits("ns", ["default"], "m") == {}
     assert catalog.version == 5, "searches answer as before"
+
+
+async def test_what_is_set_for_a_collection_goes_before_its_calibration(
+    index: TantivyIndex,
+) -> None:
+    catalog, noise, objects = Catalog(), Embedder(noise=True), Objects()
+    await published(index, noise)
+    own = calibrator(catalog, index, objects)
+    await own.look(cast(Any, noise))
+    for most, limits in ((0.25, {"default": 0.25}), (1.0, {}), (None, {"default": 0.0})):
+        settings = CollectionSettings(most_dense=most)
+        await save_settings(cast(Any, objects), "ns", "default", settings)
+        assert await own.limits("ns", ["default"], "m") == limits
 
 
 async def test_a_collection_is_sampled_again_when_it_has_doubled_or_the_model_is_another(
