@@ -57,14 +57,14 @@ def send(
     with client(context) as groundwire:
         accepted = groundwire.send_records(collection, file, rules, wait_for_dense=True)
         job = groundwire.wait(accepted.job_id)
-        wrong = []
+        left_out: list[str] = []
         if job.state == "published" and not as_json:
             noticed = groundwire.diagnostics(accepted.document_id, accepted.revision)
-            wrong = [one.detail for one in noticed.findings if one.severity != "info"]
-    for detail in wrong[:MOST_FINDINGS]:
+            left_out = [one.detail for one in noticed.findings if one.severity != "info"]
+    for detail in left_out[:MOST_FINDINGS]:
         typer.echo(plain(detail), err=True)
-    if len(wrong) > MOST_FINDINGS:
-        typer.echo(f"{len(wrong) - MOST_FINDINGS} more", err=True)
+    if len(left_out) > MOST_FINDINGS:
+        typer.echo(f"{len(left_out) - MOST_FINDINGS} more", err=True)
     _ended([job], as_json)
 
 
