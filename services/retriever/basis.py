@@ -15,7 +15,7 @@ from services.retriever.deadline import Deadline
 from services.retriever.fusion import Fused, convex, min_max, reciprocal_rank
 from services.retriever.scope import Corpus
 from services.retriever.settings import Settings
-from services.retriever.similarity import calibration_of
+from services.retriever.similarity import calibration_of, in_bigrams
 
 BASES = 64
 
@@ -136,16 +136,19 @@ def _mix_weights(settings: Settings, words: LexicalQuery) -> dict[str, float]:
     """Of the channels beside the convex mix of content and dense."""
     return {
         "path": settings.retriever_mix_path,
-        "term": settings.retriever_mix_term if _of_several(words) else 0.0,
+        "term": settings.retriever_mix_term if _substrings(words) else 0.0,
     }
 
 
-def _of_several(words: LexicalQuery) -> tuple[str, ...]:
-    """The terms that substrings are looked for of beside vectors, those of several tokens: a
-    phrase, a code, a word of a script without spaces. A single token the content channel finds
-    by itself, and what the term channel adds to it are parts of other words (`art` in `party`).
+def _substrings(words: LexicalQuery) -> tuple[str, ...]:
+    """The terms that substrings are looked for of beside vectors, where one is of several
+    tokens: a phrase, a code, a word of a script without spaces; with words in such a script
+    that are one token. One in letters the content channel finds by itself, and what the term
+    channel adds to it are parts of other words (`art` in `party`).
     """
-    return tuple(term for term in words.terms if _is_of_several(term))
+    if not any(map(_is_of_several, words.terms)):
+        return ()
+    return tuple(t for t in words.terms if _is_of_several(t) or in_bigrams(t))
 
 
 @lru_cache(maxsize=4096)
@@ -160,5 +163,5 @@ def weighed(settings: Settings, words: LexicalQuery) -> Weighed:
     return Weighed(
         frozenset(name for name in CHANNELS if dense and mix[name] > 0),
         frozenset(name for name in CHANNELS if ranks[name] > 0),
-        _of_several(words),
+        _substrings(words),
     )

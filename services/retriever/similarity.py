@@ -69,7 +69,7 @@ class Calibration:
 
     def share(self, query: str) -> float:
         """How much the dense channel may count for a query."""
-        return self.shares.bigrams if _BIGRAMS.search(query) else self.shares.words
+        return self.shares.bigrams if in_bigrams(query) else self.shares.words
 
 
 _AS_IT_IS = Scale(0.2, 0.3, 0.55, 1.0)
@@ -90,6 +90,11 @@ def _stored() -> dict[str, Calibration]:
         )
         for name, one in known.items()
     }
+
+
+def in_bigrams(text: str) -> bool:
+    """Whether some of the text is in a script whose tokens are its bigrams."""
+    return _BIGRAMS.search(text) is not None
 
 
 def is_calibrated(model: str) -> bool:

@@ -42,6 +42,8 @@ def test_channels_without_weight_are_not_searched() -> None:
 def test_beside_vectors_only_terms_of_several_tokens_are_looked_for() -> None:
     assert weighed(SETTINGS, words_of("FoxO3a activation in neuronal death")).terms == ("foxo3a",)
     assert weighed(SETTINGS, words_of("neuronal death")).terms == ()
+    assert weighed(SETTINGS, words_of("학교 안전교육 art")).terms == ("학교", "안전교육")
+    assert weighed(SETTINGS, words_of("학교 교육")).terms == ()
 
 
 @pytest.mark.parametrize(("away", "terms"), [(False, [["iso-9001"]]), (True, [["iso-9001"], ALL])])
