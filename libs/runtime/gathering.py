@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from libs.contracts.faults import WorldFault
+
 A = TypeVar("A")
 R = TypeVar("R")
 
@@ -14,7 +16,8 @@ class Gathering(Generic[A, R]):
     """Hands `work` all items that wait, at most `most`, in their order of arrival, and each
     caller the result of its own.
 
-    When `work` fails over several items it is given each alone, so that one fails alone. A
+    When `work` fails over several items it is given each alone, so that one fails alone; a
+    world that is away is away for all of them, so nobody waits until each has found that. A
     caller that is cancelled leaves its item with those that it goes with.
     """
 
@@ -59,6 +62,11 @@ class Gathering(Generic[A, R]):
     async def _settle(self, group: list[tuple[A, "asyncio.Future[R]"]]) -> None:
         try:
             results = await self._work([item for item, _ in group])
+        except WorldFault as fault:
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(fault)
+            return
         except Exception as error:
             if len(group) > 1:
                 for one in group:

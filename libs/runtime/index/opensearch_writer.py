@@ -61,7 +61,7 @@ class OpenSearchWriter:
         self._making = asyncio.Lock()
         self._known: set[str] = set()
         self._refreshes: dict[str, SharedRefresh] = {}
-        self._writes: dict[str, Gathering[Wanted, Found]] = {}
+        self._writes: dict[str, Gathering[Wanted, Found | None]] = {}
 
     async def ensure(self, alias: str, body: dict[str, Any], version: int) -> None:
         """Make the index of that name unless it is there, and wait until it can be used."""
@@ -96,10 +96,15 @@ class OpenSearchWriter:
         """
         if alias not in self._writes:
             self._writes[alias] = Gathering(partial(self._replace_all, alias), AT_ONCE)
-        return await self._writes[alias].whole(wanted)
+        found = await self._writes[alias].whole(wanted)
+        if found is None:
+            detail = f"{self._address} did not keep revision {wanted.revn} as it was written"
+            raise WorldFault(Code.STORE_AWAY, detail)
+        return found
 
-    async def _replace_all(self, alias: str, wanted: list[Wanted]) -> list[Found]:
-        found: dict[int, Found] = {}
+    async def _replace_all(self, alias: str, wanted: list[Wanted]) -> list[Found | None]:
+        """What the index holds of each; None of one that it does not keep."""
+        found: dict[int, Found | None] = {}
         waiting = dict(enumerate(wanted))
         while waiting:
             # of one namespace, and of a revision that comes twice one at a time
@@ -115,10 +120,11 @@ class OpenSearchWriter:
 
     async def _replace_group(
         self, alias: str, namespace: str, group: dict[int, Wanted]
-    ) -> dict[int, Found]:
+    ) -> dict[int, Found | None]:
         seen = [revn for revn, one in group.items() if not one.unseen]
         held = await self.held_all(alias, namespace, seen) if seen else {}
         write = {revn: set(one.sources) for revn, one in group.items()}
+        kept: set[int] = set()
         for _ in range(_TURNS):
             operations = (
                 _operations(
@@ -129,13 +135,11 @@ class OpenSearchWriter:
             await self._bulk(alias, namespace, chain.from_iterable(operations))
             await self.refresh(alias)
             held = await self.held_all(alias, namespace, list(group))
-            if all(held[revn].keys() == one.sources.keys() for revn, one in group.items()):
-                return held
+            kept = {r for r, one in group.items() if held[r].keys() == one.sources.keys()}
+            if len(kept) == len(group):
+                break
             write = {revn: one.sources.keys() - held[revn].keys() for revn, one in group.items()}
-        lost = next(r for r, one in group.items() if held[r].keys() != one.sources.keys())
-        raise WorldFault(
-            Code.STORE_AWAY, f"{self._address} did not keep revision {lost} as it was written"
-        )
+        return {revn: held[revn] if revn in kept else None for revn in group}
 
     async def add(self, alias: str, namespace: str, sources: Sources) -> None:
         """Write documents beside those that are there; they are found on return."""

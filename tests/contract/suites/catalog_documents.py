@@ -1,5 +1,7 @@
 """What every document store must do about the flip. Give the fixture `catalog`."""
 
+import asyncio
+
 import pytest
 
 from libs.contracts.api.ingest import DocumentMetadata, IngestOptions
@@ -113,6 +115,27 @@ class DocumentStoreSuite:
         assert await active(catalog) == []
         digest = (await catalog.chunks.digest(job.revn)).digest
         assert await flipped(catalog, job, expected_digest=digest) == "flipped"
+
+    async def test_flips_at_once_are_each_as_alone(self, catalog: Catalog) -> None:
+        jobs = [await running(catalog, f"doc-{n}") for n in range(6)]
+        for job in jobs:
+            await catalog.chunks.stage(job.revn, chunks("a"), tree())
+        good = (await catalog.chunks.digest(jobs[0].revn)).digest
+        digests = [good, "0" * 64, good, good, "0" * 64, good]
+        found = await asyncio.gather(
+            *(
+                catalog.documents.flip(flip_of(job, expected_digest=digest))
+                for job, digest in zip(jobs, digests, strict=True)
+            ),
+            return_exceptions=True,
+        )
+        lost = [n for n, one in enumerate(found) if isinstance(one, WorldFault)]
+        assert lost == [1, 4]
+        told = [one for one in found if isinstance(one, tuple)]
+        assert {outcome for outcome, _ in told} == {"flipped"}
+        assert sorted(version for _, version in told) == [1, 2, 3, 4]
+        shown = [one.document_id for one in await active(catalog)]
+        assert shown == ["doc-0", "doc-2", "doc-3", "doc-5"]
 
     async def test_a_new_upload_renames_only_by_its_flip(self, catalog: Catalog) -> None:
         first = await admitted(catalog, "doc-1", file_name="draft.pdf")

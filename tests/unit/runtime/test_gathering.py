@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from libs.contracts.faults import Code, WorldFault
 from libs.runtime.gathering import MOST, Gathering
 
 
@@ -45,6 +46,19 @@ async def test_one_fails_alone_and_one_that_is_cancelled_takes_nobody_along() ->
     with pytest.raises(ValueError, match="13"):
         await tasks[2]
     assert (await tasks[0], await tasks[3]) == (10, 140)
+
+
+async def test_a_world_that_is_away_is_asked_once_for_all() -> None:
+    groups: list[list[int]] = []
+
+    async def away(items: list[int]) -> list[int]:
+        groups.append(items)
+        raise WorldFault(Code.STORE_AWAY, "away")
+
+    gathering = Gathering(away)
+    found = await asyncio.gather(*(gathering(n) for n in (1, 2, 3)), return_exceptions=True)
+    assert [type(one) for one in found] == [WorldFault] * 3
+    assert groups == [[1, 2, 3]]
 
 
 async def test_who_wants_it_whole_takes_back_what_waits_and_stays_for_what_has_begun() -> None:

@@ -4,6 +4,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from libs.contracts.api.documents import DocumentState, ErasureReceipt
 from libs.contracts.api.ingest import DocumentMetadata
+from libs.contracts.faults import WorldFault
 from libs.runtime.catalog.documents import (
     ActiveSet,
     DocumentRecord,
@@ -125,8 +126,17 @@ def _mark_collected(
     return sorted(barred)
 
 
-def _flip_all(connection: Connection, wanted: list[Flip]) -> list[tuple[FlipOutcome, int]]:
-    return [flips.flip(connection, one) for one in wanted]
+def _flip_all(
+    connection: Connection, wanted: list[Flip]
+) -> list[tuple[FlipOutcome, int] | WorldFault]:
+    """What each came to; one that must wait for another attempt has changed nothing."""
+    outcomes: list[tuple[FlipOutcome, int] | WorldFault] = []
+    for one in wanted:
+        try:
+            outcomes.append(flips.flip(connection, one))
+        except WorldFault as fault:
+            outcomes.append(fault)
+    return outcomes
 
 
 class SqlDocuments:
@@ -172,9 +182,12 @@ class SqlDocuments:
 
     async def flip(self, flip: Flip) -> tuple[FlipOutcome, int]:
         """See the port; flips that wait are written in one transaction."""
-        return await self._flipping(flip)
+        outcome = await self._flipping(flip)
+        if isinstance(outcome, WorldFault):
+            raise outcome
+        return outcome
 
-    async def _flip(self, wanted: list[Flip]) -> list[tuple[FlipOutcome, int]]:
+    async def _flip(self, wanted: list[Flip]) -> list[tuple[FlipOutcome, int] | WorldFault]:
         return await self._database.write(_flip_all, wanted)
 
     async def activate(self, namespace: str, document_id: str, revision: int) -> int | None:
