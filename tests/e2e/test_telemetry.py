@@ -69,7 +69,7 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     assert any(n.startswith("objects.") for n in names)
     assert any(n.startswith("catalog.") for n in names)
     assert "index.write" in names
-    assert "graph.write" in names
+    assert "graph.write_all" in names
 
 
 def test_a_failed_job_says_in_which_trace_it_failed(watched: tuple[Stack, Collector]) -> None:

@@ -16,7 +16,7 @@ STEPS = {
     "process profiler", "process parser", "process chunker", "process indexer",
     "process indexer-embed", "process ledger",
 }  # fmt: skip
-WRITES = {"objects.put", "objects.copy", "catalog.chunks.stage", "index.write", "graph.write"}
+WRITES = {"objects.put", "objects.copy", "catalog.chunks.stage", "index.write", "graph.write_all"}
 
 
 def upload(
