@@ -37,8 +37,8 @@ _PARTICLE = re.compile(r"[은는이가을를에의도만로과와]|으로|에서
 RULE_WORDS = 2
 """So many words of a category's rule make the query one of that category."""
 CLEARLY = 0.05
-"""By so much what rules worded must be better than what was asked before it: similarities are no
-finer than that, and the user's own words are the safer ones."""
+"""By so much what rules say (another wording, no category) must be better than what was asked
+before it: similarities are no finer than that."""
 MAX_TELLING = 64
 LEAST_SECONDS = 0.05
 
@@ -110,7 +110,8 @@ class Finder:
         self._terms = load_terms()
 
     async def find(self, query: FindQuery) -> FoundEntries:
-        """The best attempt. Raises 404 for a collection without published entries."""
+        """The best attempt; a category that rules found is given up where all entries hold
+        clearly better ones. Raises 404 for a collection without published entries."""
         request = query.request
         loop = asyncio.get_running_loop()
         end = loop.time() + request.milliseconds / 1000
@@ -130,9 +131,12 @@ class Finder:
                 imagined = await self._models.imagined(form.text, left)
             asked = replace(form, text=imagined or form.text, said=form.text)
             answer = await self._attempt(query, settings, asked, category, end - loop.time())
-            if answer is not None and not answer.entries and category and not request.category:
-                category = None
-                answer = await self._attempt(query, settings, asked, None, end - loop.time())
+            if answer is not None and category and not request.category:
+                inside = quality(answer.entries)
+                if inside < settings.weights.good_enough:
+                    wider = await self._attempt(query, settings, asked, None, end - loop.time())
+                    if wider is not None and quality(wider.entries) >= inside + CLEARLY:
+                        category, answer = None, wider
             if answer is None:
                 break
             if not answer.known:

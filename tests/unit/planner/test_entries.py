@@ -145,6 +145,20 @@ async def test_a_category_that_leaves_nothing_is_given_up():
     assert (found.category, [e.id for e in found.entries]) == (None, ["a"])
 
 
+@pytest.mark.parametrize(
+    ("inside", "outside", "kept"), [(0.4, 0.5, None), (0.4, 0.42, "카드"), (0.6, 0.9, "카드")]
+)
+async def test_a_category_is_given_up_only_for_what_is_clearly_better(inside, outside, kept):
+    settings = CollectionSettings(
+        categories={"카드": ["카드", "결제"]}, weights=EntryWeights(rewrites=0)
+    )
+    retriever = Retriever([hit("a", inside)], [hit("b", outside)])
+    found = await find(retriever, "카드 결제", settings)
+    assert found.category == kept
+    assert [e.id for e in found.entries] == ["a" if kept else "b"]
+    assert len(retriever.answers) == (1 if inside == 0.6 else 0)
+
+
 async def test_a_collection_without_entries_is_not_found():
     with pytest.raises(CallerFault) as caught:
         await find(Retriever(None), "x")
