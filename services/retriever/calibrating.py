@@ -102,6 +102,9 @@ class Calibrator:
     objects: ObjectStore
     index: SearchIndex
 
+    def __post_init__(self) -> None:
+        self._looked: dict[str, tuple[int, str]] = {}
+
     async def limits(
         self, namespace: str, collections: Iterable[str], model: str
     ) -> dict[str, float]:
@@ -130,6 +133,9 @@ class Calibrator:
         if embedder is None:
             return
         for namespace in await self.catalog.keys.list_namespaces():
+            version = await self.catalog.documents.corpus_version(namespace)
+            if self._looked.get(namespace) == (version, embedder.model):
+                continue
             active = await self.catalog.documents.active_set(namespace)
             collections: dict[str, list[ActiveRevision]] = {}
             for one in active.revisions:
@@ -138,6 +144,7 @@ class Calibrator:
             for name, revisions in sorted(collections.items()):
                 if await self._calibrated(namespace, name, revisions, embedder):
                     await self.catalog.corpus.raise_version(namespace, 0)
+            self._looked[namespace] = (active.corpus_version, embedder.model)
 
     async def _calibrated(
         self, namespace: str, name: str, revisions: list[ActiveRevision], embedder: Embedder

@@ -91,6 +91,7 @@ class Catalog:
 
     def __init__(self) -> None:
         self.version = 5
+        self.read = 0
         self.revisions: tuple[ActiveRevision, ...] = (revision(1, SIZE),)
         self.keys = self.documents = self.chunks = self.corpus = self
 
@@ -101,6 +102,7 @@ class Catalog:
         return self.version
 
     async def active_set(self, namespace: str) -> ActiveSet:
+        self.read += 1
         return ActiveSet(self.version, self.revisions)
 
     async def raise_version(self, namespace: str, above: int) -> int:
@@ -199,9 +201,16 @@ async def test_a_collection_is_sampled_again_when_it_has_doubled_or_the_model_is
     assert noise.queries == SAMPLE
     await own.look(cast(Any, noise))
     assert noise.queries == SAMPLE, "nothing is due"
+    read = catalog.read
+    await own.look(cast(Any, noise))
+    assert catalog.read == read, "of a corpus that has not changed only the version is asked"
+    await catalog.raise_version("ns", 0)
+    await own.look(cast(Any, noise))
+    assert (catalog.read, noise.queries) == (read + 1, SAMPLE)
     other = Embedder(noise=False, model="n")
     await published(index, other)
     catalog.revisions = (revision(1, SIZE, dense_model="n"),)
+    await catalog.raise_version("ns", 0)
     await own.look(cast(Any, other))
     assert other.queries == SAMPLE
     assert await own.limits("ns", ["default"], "n") == {}
