@@ -29,7 +29,7 @@ from libs.runtime.catalog.sql import database, postgres
 from libs.runtime.catalog.sql.catalog import open_catalog
 from libs.runtime.graph import neo4j_client
 from libs.runtime.graph.neo4j_graph import Neo4jGraph
-from libs.runtime.graph.port import GraphStore
+from libs.runtime.graph.port import GraphEdge, GraphStore
 from libs.runtime.index import opensearch_client, opensearch_writer
 from libs.runtime.index.opensearch_index import OpenSearchIndex
 from libs.runtime.index.port import SearchIndex
@@ -48,7 +48,6 @@ CATALOG = {
 }
 FITTING: dict[str, Any] = {
     "prefix": "some/",
-    "edges": [],
     "chunks": [],
     "root": NavSection(section_id="s", title="", level=0, order=0, path=[]),
 }
@@ -160,6 +159,8 @@ def sample(kind: Any, name: str) -> Any:
         return parts[0]
     if origin is tuple:
         return tuple(sample(p, name) for p in parts if p is not Ellipsis)
+    if parts and parts[0] is GraphEdge:
+        return []  # an edge must fit the node that it is given with
     if origin in (list, set, frozenset):
         return origin([sample(parts[0], name)])
     if origin is dict:
