@@ -36,7 +36,7 @@ from services.planner.settings import Settings
 _PARTICLE = re.compile(r"[은는이가을를에의도만로과와]|으로|에서|부터|까지|에게|한테")
 RULE_WORDS = 2
 """So many words of a category's rule make the query one of that category."""
-CLEARLY = 0.05
+CLEARLY = 0.1
 """By so much what rules say (another wording, no category) must be better than what was asked
 before it: similarities are no finer than that."""
 MAX_TELLING = 64

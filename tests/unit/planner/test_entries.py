@@ -107,10 +107,10 @@ async def test_a_good_answer_ends_the_loop():
 
 async def test_weak_answers_are_asked_again_and_the_best_is_returned():
     settings = CollectionSettings(synonyms=[["환율", "시세"]])
-    retriever = Retriever([hit("a", 0.4)], [hit("b", 0.5)], [hit("c", 0.3)])
+    retriever = Retriever([hit("a", 0.35)], [hit("b", 0.5)], [hit("c", 0.3)])
     found = await find(retriever, "환율을 조회하고 싶어요", settings)
     assert [e.id for e in found.entries] == ["b"]
-    assert [a.quality for a in found.attempts] == [0.4, 0.5, 0.3]
+    assert [a.quality for a in found.attempts] == [0.35, 0.5, 0.3]
     assert {body.original for body in retriever.asked} == {"환율을 조회하고 싶어요"}
     assert len({body.text for body in retriever.asked}) == 3
 
@@ -146,7 +146,7 @@ async def test_a_category_that_leaves_nothing_is_given_up():
 
 
 @pytest.mark.parametrize(
-    ("inside", "outside", "kept"), [(0.4, 0.5, None), (0.4, 0.42, "카드"), (0.6, 0.9, "카드")]
+    ("inside", "outside", "kept"), [(0.35, 0.5, None), (0.4, 0.45, "카드"), (0.6, 0.9, "카드")]
 )
 async def test_a_category_is_given_up_only_for_what_is_clearly_better(inside, outside, kept):
     settings = CollectionSettings(
