@@ -35,8 +35,10 @@ def classic_trace(
     attempts: list[Attempt],
     coverage: dict[str, bool],
     render_ms: float,
+    by_meaning: bool = True,
 ) -> Trace:
-    """The record of a classic query: its attempts, the last of which stands; milliseconds."""
+    """The record of a classic query: its attempts, the last of which stands; milliseconds.
+    `by_meaning` says whether vectors took part."""
     again = len(attempts) > 1
     return _flat_trace(
         request,
@@ -45,6 +47,7 @@ def classic_trace(
         stages=["retrieve", "verify", *(["retrieve", "verify"] if again else []), "render"],
         attempts=attempts,
         coverage=coverage,
+        by_meaning=by_meaning,
         latencies=StageLatencies(
             query_analysis_ms=round(analysis_ms, 3), answer_generation_ms=round(render_ms, 3)
         ),
@@ -73,8 +76,8 @@ def _flat_trace(
     attempts: list[Attempt],
     coverage: dict[str, bool],
     latencies: StageLatencies,
+    by_meaning: bool = True,
 ) -> Trace:
-    found = len(response.evidence)
     return trace_of(
         request,
         response,
@@ -90,13 +93,19 @@ def _flat_trace(
             retrieval_budget=request.budget.model_dump(),
             stage_latencies_ms=latencies,
             attempts=attempts,
-            readable_summary=_told(strategy, attempts, found, request.top_k),
+            readable_summary=_told(
+                strategy if by_meaning or strategy != "fusion" else "words",
+                attempts,
+                response,
+                request.top_k,
+            ),
         ),
     )
 
 
 _STRATEGIES = {
     "fusion": "Searched by words and by meaning",
+    "words": "Searched by words alone, vectors took no part",
     "small_corpus": "The corpus is so small that all of it was given, best first",
     "empty": "No document satisfies the filters",
     "nothing_published": "Nothing is published yet",
@@ -104,8 +113,9 @@ _STRATEGIES = {
 }
 
 
-def _told(strategy: str, attempts: list[Attempt], found: int, top_k: int) -> str:
+def _told(strategy: str, attempts: list[Attempt], response: SearchResponse, top_k: int) -> str:
     """The run in a sentence or two, for somebody who sees nothing else."""
+    found = len(response.evidence)
     said = [_STRATEGIES.get(strategy, strategy)]
     if len(attempts) > 1:
         said.append("a second search by name followed, since the first evidence lacked some")
@@ -115,6 +125,10 @@ def _told(strategy: str, attempts: list[Attempt], found: int, top_k: int) -> str
         said.append("some of what the query needs is in none of the pieces")
     elif attempts and any(a.stage == "relaxed" for a in attempts):
         said.append("a filter that the query states left nothing and was given up")
+    if response.budget.stop_reason == "time":
+        said.append("its time ended before all was done")
+    if response.outline:
+        said.append(f"{len(response.outline)} more had no room in its tokens and are listed")
     return f"{'; '.join(said)}: {found} of at most {top_k} pieces."
 
 

@@ -99,3 +99,39 @@ async def test_classic_answers_within_its_tokens(
     assert words([response.evidence_text])[0] <= spent <= tokens
     assert (spent > 0) is (given > 0)
     assert (response.status_reason == "") is (status == "ok")
+
+
+@pytest.mark.parametrize(
+    ("channels", "tokens", "told"),
+    [
+        ({"content": 0.4, "dense": 0.2}, 1000, "Searched by words and by meaning: 3 of"),
+        ({"content": 0.4}, 1000, "Searched by words alone, vectors took no part: 3 of"),
+        ({"content": 0.4, "dense": 0.2}, 50, "; 2 more had no room in its tokens and are listed"),
+    ],
+)
+async def test_the_trace_says_what_took_part_and_what_had_no_room(
+    channels: dict[str, float], tokens: int, told: str
+) -> None:
+    traces: list[dict[str, Any]] = []
+
+    class Bus:
+        async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+            if reply is DocumentsAnswer:
+                return DocumentsAnswer(corpus_version=7)
+            chunks = [
+                chunk(f"c{n}", 30).model_copy(update={"channels": channels}) for n in range(3)
+            ]
+            return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=chunks)
+
+        async def publish(self, subject: Any, ran: Any, **kwargs: Any) -> None:
+            traces.append(ran.trace)
+
+    async def version(namespace: str) -> int:
+        return 7
+
+    documents = cast(Any, SimpleNamespace(corpus_version=version))
+    work = Workflow(cast(Any, Bus()), documents, None, "f", count=words)
+    request = SearchRequest(query="what is it", budget=Budget(tokens=tokens))
+    await work.answer(PlanQuery(namespace="acme", key_id="k", request=request))
+    await work.finish()
+    assert told in traces[0]["planner"]["readable_summary"]
