@@ -46,7 +46,7 @@ test-stack: $(STAMP) ## on the real servers: conformance, end to end, traces, a 
 	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest -m "not chaos" tests/stack tests/chaos
 
-test-chaos: $(STAMP) ## on the real servers: all that may fail in the middle; a quarter of an hour
+test-chaos: $(STAMP) ## on the real servers: all that may fail in the middle; twenty minutes
 	@$(BIN)/python -m deploy.stack.up provision
 	@$(BIN)/pytest tests/chaos
 

@@ -19,6 +19,8 @@ PAUSE_SECONDS = 4.0
 """Longer than the stack's `ack_wait`: what is in hand is given to another meanwhile."""
 
 SLOW_SECONDS = 0.03
+TIMES = 3
+BACK_SECONDS = 120.0
 SERVERS = {"objects": "seaweedfs", "catalog": "postgres", "index": "opensearch", "graph": "neo4j"}
 
 
@@ -50,12 +52,32 @@ def _service_pid(world: World, name: str) -> int:
     return bus_pid(world) if name == "bus" else world.stack.services()[name][0]
 
 
-def killed(name: str) -> Disturbance:
-    """A service, or the bus, is killed; its supervisor starts it again."""
+def killed(*names: str) -> Disturbance:
+    """Services, or the bus, are killed at once; their supervisor starts them again."""
 
     @contextmanager
     def disturb(world: World) -> Iterator[None]:
-        os.kill(_service_pid(world, name), signal.SIGKILL)
+        for pid in [_service_pid(world, name) for name in names]:
+            os.kill(pid, signal.SIGKILL)
+        yield
+
+    return disturb
+
+
+def killed_again_and_again(name: str) -> Disturbance:
+    """A service, or the bus, is killed, and twice more as soon as it is back."""
+
+    @contextmanager
+    def disturb(world: World) -> Iterator[None]:
+        killed_before: set[int] = set()
+        deadline = time.monotonic() + BACK_SECONDS
+        while len(killed_before) < TIMES:
+            assert time.monotonic() < deadline, f"{name} did not come back"
+            with contextlib.suppress(AssertionError, KeyError, ProcessLookupError):
+                if (pid := _service_pid(world, name)) not in killed_before:
+                    os.kill(pid, signal.SIGKILL)
+                    killed_before.add(pid)
+            time.sleep(0.02)
         yield
 
     return disturb
@@ -77,21 +99,23 @@ def paused(name: str) -> Disturbance:
     return disturb
 
 
-def store_killed(store: str) -> Disturbance:
-    """A store's server is killed, and started again over its data."""
+def store_killed(*stores: str) -> Disturbance:
+    """Servers of stores are killed at once, and started again over their data."""
 
     @contextmanager
     def disturb(world: World) -> Iterator[None]:
-        world.servers[SERVERS[store]].kill()
+        for store in stores:
+            world.servers[SERVERS[store]].kill()
         try:
             yield
         finally:
-            world.servers.start(SERVERS[store])
+            for store in stores:
+                world.servers.start(SERVERS[store])
 
     return disturb
 
 
-def store_paused(store: str) -> Disturbance:
+def store_paused(store: str, seconds: float = PAUSE_SECONDS) -> Disturbance:
     """A store's server stands still for a while."""
 
     @contextmanager
@@ -99,7 +123,7 @@ def store_paused(store: str) -> Disturbance:
         world.servers[SERVERS[store]].pause()
         try:
             yield
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(seconds)
         finally:
             world.servers[SERVERS[store]].resume()
 

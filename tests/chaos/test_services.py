@@ -31,6 +31,7 @@ from tests.chaos.disturbances import (
     clock_steps,
     disk_full,
     killed,
+    killed_again_and_again,
     paused,
     store_killed,
     store_paused,
@@ -46,6 +47,7 @@ SEED = 7
 PREFIX = "groundwire"
 MEMORY_FACTOR = 1.5
 HOUR = 3600.0
+MINUTE = 60.0
 
 CASES: dict[tuple[str, str], Disturbance] = {
     **{("kill -9", str(stage)): killed(stage) for stage in Stage},
@@ -56,6 +58,13 @@ CASES: dict[tuple[str, str], Disturbance] = {
     **{("paused", f"{store} ({SERVERS[store]})"): store_paused(store) for store in SERVERS},
     **{("connections refused", store): store_refusing(store) for store in SERVERS},
     **{("every packet late", store): store_slow(store) for store in SERVERS},
+    ("kill -9, both at once", "parser and indexer"): killed("parser", "indexer"),
+    ("kill -9, both at once", "gateway and indexer"): killed("gateway", "indexer"),
+    ("kill -9, all at once", "services and nats-server"): killed("bus", *map(str, Stage)),
+    ("kill -9, three times", "nats-server"): killed_again_and_again("bus"),
+    ("kill -9, both at once", "objects and catalog"): store_killed("objects", "catalog"),
+    ("kill -9, both at once", "index and graph"): store_killed("index", "graph"),
+    ("paused for a minute", "catalog (postgres)"): store_paused("catalog", MINUTE),
     ("disk full", "catalog (postgres)"): disk_full(),
     ("clock an hour ahead, then back", "all services"): clock_steps(HOUR),
     ("clock an hour behind, then back", "all services"): clock_steps(-HOUR),
