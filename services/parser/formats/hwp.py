@@ -13,9 +13,12 @@ from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.captions import attach_captions
 from services.parser.formats.flat_office import is_xml
 from services.parser.formats.hwp_distribution import readable
+from services.parser.formats.hwp_inline import deep_text, outline_level, text_and_style
 from services.parser.formats.hwpml import read_hwpml
 from services.parser.formats.images import add_image
+from services.parser.formats.korean import ItemDepths, article, boxed_title
 from services.parser.formats.numbering import (
+    Number,
     NumberLevels,
     heading_number,
     is_caption,
@@ -31,8 +34,6 @@ LARGE = 1.15
 MAX_NESTED = 4
 """How deep tables are followed into tables; deeper ones stay text of their cells."""
 MAX_DEPTH = 40
-DEPTHS = {"□": 1, "■": 1, "◇": 1, "◆": 1, "○": 2, "●": 2, "◦": 2, "ㅇ": 2, "-": 3, "–": 3, "·": 4}
-"""Depth of a list item by its sign, as Korean official documents use them."""
 
 
 def parse(given: ParseInput) -> ShardResult:
@@ -83,35 +84,11 @@ def _usual_size(document: dict[str, Any]) -> float:
     for section in document.get("sections", ()):
         for block in section.get("content", ()):
             for inline in block.get("Paragraph", {}).get("content", ()):
-                text, style = _text_and_style(inline)
+                text, style = text_and_style(inline)
                 size = style.get("font_size")
                 if isinstance(size, int | float) and size > 0:
                     sizes[float(size)] = sizes.get(float(size), 0) + len(text)
     return max(sizes, key=lambda s: (sizes[s], -s)) if sizes else 10.0
-
-
-def _text_and_style(inline: Any) -> tuple[str, dict[str, Any]]:
-    """The text of one inline piece of any kind, and its character style where it has one."""
-    if isinstance(inline, str):
-        return ("\n" if inline == "LineBreak" else ""), {}
-    kind, body = next(iter(inline.items()), ("", None))
-    if kind in {"Image", "Footnote", "Endnote"} or body is None:
-        return "", {}
-    if kind == "LineBreak":
-        return "\n", {}
-    if isinstance(body, str):
-        return body, {}
-    if not isinstance(body, dict):
-        return "", {}
-    text = body.get("text") or body.get("latex") or body.get("script") or ""
-    style = body.get("style")
-    return (text if isinstance(text, str) else ""), (style if isinstance(style, dict) else {})
-
-
-def _outline_level(style: dict[str, Any]) -> int:
-    """The level of a paragraph of the outline (`개요 1` is 1), 0 of any other."""
-    head = style.get("head") or {}
-    return int(head.get("level") or 0) + 1 if head.get("kind") == "Outline" else 0
 
 
 def _has_outline(document: dict[str, Any]) -> bool:
@@ -121,8 +98,8 @@ def _has_outline(document: dict[str, Any]) -> bool:
     for section in document.get("sections", ()):
         for block in section.get("content", ()):
             paragraph = block.get("Paragraph") or {}
-            letters = sum(len(_text_and_style(i)[0]) for i in paragraph.get("content", ()))
-            sizes[_outline_level(paragraph.get("style") or {}) > 0] += letters
+            letters = sum(len(text_and_style(i)[0]) for i in paragraph.get("content", ()))
+            sizes[outline_level(paragraph.get("style") or {}) > 0] += letters
     return 0 < sizes[1] < sizes[0]
 
 
@@ -137,6 +114,7 @@ class _Walker:
         self.images = images
         self.usual = usual
         self.levels = NumberLevels()
+        self.items = ItemDepths()
         self.outlined = False
 
     def edge(self, kind: RowKind, blocks: Any) -> None:
@@ -163,13 +141,24 @@ class _Walker:
                 self.block(paragraph if "Table" in paragraph else {"Paragraph": paragraph})
         else:
             if not frame:
-                self.rows.table(self._cells(table, depth))
+                self._filled(self._cells(table, depth))
             for cell in cells:
                 for paragraph in cell.get("content", ()):
                     self._assets_of(paragraph)
         for cell in cells if depth < MAX_NESTED else ():
             for inner in _inner_tables(cell, framed=frame and not told):
                 self._table(inner, depth + 1, told=not frame or told)
+
+    def _filled(self, cells: list[TableCell]) -> None:
+        """A table, or the heading that a row of boxes is drawn around."""
+        title = boxed_title([c.text for c in cells]) if all(c.row == 0 for c in cells) else None
+        if title is None:
+            self.rows.table(cells)
+        elif (number := heading_number(title.replace(" ", ". ", 1))) is not None:
+            self._numbered(number, title)
+        else:
+            self.items.close()
+            self.rows.heading(title, 1, evidence="numbering")
 
     def _cells(self, table: dict[str, Any], depth: int = 0) -> list[TableCell]:
         rows = table.get("rows", ())
@@ -201,10 +190,10 @@ class _Walker:
             yield from (" | ".join(filter(None, line)) for line in lines.values())
 
     def _plain(self, paragraph: dict[str, Any]) -> str:
-        return "".join(_text_and_style(i)[0] for i in paragraph.get("content", ()))
+        return "".join(text_and_style(i)[0] for i in paragraph.get("content", ()))
 
     def _paragraph(self, paragraph: dict[str, Any]) -> None:
-        pieces = [_text_and_style(i) for i in paragraph.get("content", ())]
+        pieces = [text_and_style(i) for i in paragraph.get("content", ())]
         text = clean("".join(piece for piece, _ in pieces))
         letters = max(1, sum(len(p) for p, _ in pieces))
         bold = 2 * sum(len(p) for p, s in pieces if s.get("bold")) > letters
@@ -212,7 +201,7 @@ class _Walker:
         size = float(longest.get("font_size") or self.usual)
         style = paragraph.get("style") or {}
         level = int(style.get("heading_level") or 0)
-        if outline := _outline_level(style):
+        if outline := outline_level(style):
             # unhwp counts these levels from 0, and so leaves out the highest
             level = outline if self.outlined else 0
         if text:
@@ -220,6 +209,11 @@ class _Walker:
         self._assets_of(paragraph)
 
     def _text(self, text: str, level: int, size: float, bold: bool) -> None:
+        parted = article(text)
+        if parted is not None and parted[1]:
+            self._text(parted[0], level, size, bold)
+            self._text(parted[1], 0, size, bold=False)
+            return
         looks = {"font_size": size, "bold": bold}
         number = heading_number(text)
         titled = number is not None and reads_like_heading(number, limit=MAX_HEADING)
@@ -231,20 +225,19 @@ class _Walker:
         elif is_caption(text):
             self.rows.add("caption", text, **looks)
         elif number is not None and titled and (number.strong or bold or number.scheme == "roman"):
-            self.rows.heading(
-                text,
-                self.levels.level(number),
-                evidence="numbering",
-                marker=number.marker,
-                **looks,
-            )
+            self._numbered(number, text, **looks)
         elif item is not None:
-            depth = DEPTHS.get(item[0], 1)
+            depth = self.items.of(item[0])
             self.rows.add("list_item", item[1], marker=item[0], level=depth, **looks)
         elif short and size >= LARGE * self.usual and text[-1] not in ".,;:":
             self.rows.heading(text, 1, evidence="font", **looks)
         else:
             self.rows.add("paragraph", text, **looks)
+
+    def _numbered(self, number: Number, text: str, **looks: Any) -> None:
+        self.items.close()
+        level = self.levels.level(number)
+        self.rows.heading(text, level, evidence="numbering", marker=number.marker, **looks)
 
     def _assets_of(self, paragraph: dict[str, Any]) -> None:
         """Images and notes that stand in a paragraph, behind its text."""
@@ -268,24 +261,10 @@ class _Walker:
                     add_image(self.rows, self.assets, data, str(about.get("alt_text") or ""))
             for kind in ("Footnote", "Endnote"):
                 if kind in inline:
-                    self.rows.add("footnote", _deep_text(inline[kind]))
+                    self.rows.add("footnote", deep_text(inline[kind]))
 
 
 def _inner_tables(cell: dict[str, Any], *, framed: bool = False) -> list[dict[str, Any]]:
     """The tables inside a cell; where it is `framed`, those between its paragraphs stand there."""
     between = [i["Table"] for i in cell.get("content", ()) if "Table" in i and not framed]
     return between + list(cell.get("nested_tables") or ())
-
-
-def _deep_text(node: Any) -> str:
-    """Every text below a node, joined."""
-    if isinstance(node, str):
-        return node
-    if isinstance(node, list):
-        return " ".join(t for t in map(_deep_text, node) if t)
-    if isinstance(node, dict):
-        if isinstance(node.get("text"), str):
-            return str(node["text"])
-        kept = {k: v for k, v in node.items() if k not in {"style", "id", "number"}}
-        return " ".join(t for t in map(_deep_text, kept.values()) if t)
-    return ""

@@ -40,7 +40,8 @@ _ENGLISH = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SUPPLEMENT = re.compile(
-    r"(?P<marker>부\s{0,3}칙|\[?별\s?[표지](?:\s?제?\s?[0-9]{1,3}(?:호?의?\s?[0-9]{0,3})?호?)?\]?|"
+    r"(?P<marker>부\s{0,9}칙|\[?별\s?[표지](?:\s?제?\s?[0-9]{1,3}(?:호?의?\s?[0-9]{0,3})?호?(?:\s?서식)?)?\]?|"
+    r"[\[【<〈(](?:붙임|별첨|첨부|참고)\s?[0-9]{0,2}[\]】>〉)]|(?:붙임|별첨|참고)\s?[0-9]{1,2}(?!\s?[.)])|"
     r"부\s?록(?:\s?[0-9A-Z]{1,3})?)(?=$|[\s.:<(（\[])\s*(?P<title>.*)$",
     re.DOTALL,
 )
@@ -71,21 +72,21 @@ _BULLET = re.compile(
     rf"(?P<marker>[{re.escape(BULLETS)}\uf000-\uf0ff]|o(?=\s))\s+(?P<title>\S.*)$", re.DOTALL
 )
 _TIGHT_BULLET = re.compile(
-    r"(?P<marker>[•◦▪▫‣○●■□◆◇▶►➢❍❖※☞☐☑ㆍ\uf000-\uf0ff])(?P<title>\S.*)$", re.DOTALL
+    r"(?P<marker>[•◦▪▫‣○●■□◆◇▶►➢❍❖※☞☐☑ㆍ\uf000-\uf0ff])(?!(?P=marker))(?P<title>\S.*)$", re.DOTALL
 )
 _ORDERED = re.compile(
-    r"(?P<marker>[0-9]{1,3}[.)]|\([0-9]{1,3}\)|\(?[a-zA-Z][.)]|\(?[ivxIVX]{1,5}[.)]|[①-⑳]|"
+    r"(?P<marker>[0-9]{1,3}[.)]|\([0-9]{1,3}\)|\(?[a-zA-Z][.)]|\(?[ivxIVX]{1,5}[.)]|[①-⑳㉮-㉻]|"
     r"\(?[가나다라마바사아자차카타파하][.)])\s+(?P<title>\S.*)$",
     re.DOTALL,
 )
 _NUMBERED = re.compile(
-    rf"[0-9(Ⅰ-Ⅻⅰ-ⅻ①-⑳제]|부\s{{0,3}}[칙록]|\[?별|{'|'.join(_ENGLISH_UNITS)}|[a-z][.)]|[{_LETTERS}][.)]"
+    rf"[0-9(Ⅰ-Ⅻⅰ-ⅻ①-⑳제\[【<〈붙별첨참]|부\s{{0,9}}[칙록]|{'|'.join(_ENGLISH_UNITS)}|[a-z][.)]|[{_LETTERS}][.)]"
     r"|[IVX]{1,5}\.|[A-Z]\.[0-9]",
     re.IGNORECASE,
 )
 """How every text begins that has a heading's number; some others do as well."""
 _MARKED = re.compile(
-    rf"[0-9(①-⑳{re.escape(BULLETS)}\uf000-\uf0ff]|o\s|[a-zA-Z{_LETTERS}][.)]|[ivxIVX]{{1,5}}[.)]"
+    rf"[0-9(①-⑳㉮-㉻{re.escape(BULLETS)}\uf000-\uf0ff]|o\s|[a-zA-Z{_LETTERS}][.)]|[ivxIVX]{{1,5}}[.)]"
 )
 """How every text begins that has a list marker; some others do as well."""
 _TELEPHONE = re.compile(r"\(?[0-9]{2,4}\)?[ .-][0-9]{3,4}[ .-][0-9]{4}\b")
@@ -111,6 +112,11 @@ class Number:
     title: str
     depth: int = 1
     strong: bool = False
+
+    @property
+    def is_korean(self) -> bool:
+        """Whether the marker is one of Korean laws: `제1장`, `부칙`, `[별표 1]`."""
+        return self.marker[0] in "제부별붙첨참[【<〈("
 
 
 def heading_number(text: str) -> Number | None:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from libs.contracts.artefacts.rows import Row
+from services.parser.formats.korean import article
 from services.parser.formats.numbering import NumberLevels, heading_number, reads_like_heading
 from services.parser.formats.rows import Rows
 
@@ -54,6 +56,7 @@ def unstyled_headings(rows: Rows) -> None:
     """Headings by their numbers, else by bold, in a document whose author used no styles."""
     levels = NumberLevels()
     found = False
+    _part_articles(rows)
     for i, row in enumerate(rows.rows):
         if row.kind not in {"paragraph", "list_item"} or row.hidden or "\n" in row.text:
             continue
@@ -78,3 +81,16 @@ def unstyled_headings(rows: Rows) -> None:
         rows.rows[i] = row.model_copy(update=update)
     if rows.rows and not found:
         rows.note("flat_structure", "the document marks no headings")
+
+
+def _part_articles(rows: Rows) -> None:
+    """Articles of a law in two rows: the title, and the text that goes on behind it."""
+    made: list[Row] = []
+    for row in rows.rows:
+        parted = article(row.text) if row.kind == "paragraph" and not row.hidden else None
+        pieces = parted if parted is not None and parted[1] else (row.text,)
+        for text in pieces:
+            update = {"order": len(made), "text": text}
+            made.append(row if len(pieces) == 1 else row.model_copy(update=update))
+    if len(made) > len(rows.rows):
+        rows.rows[:] = [row.model_copy(update={"order": i}) for i, row in enumerate(made)]

@@ -244,7 +244,7 @@ def _starts_block(
     if item is not None and _begins_item(group, before, line, item[0], right):
         return True
     number = heading_number(line.text)
-    if number is not None and number.strong and before.ends:
+    if number is not None and number.strong and (before.ends or (short and number.is_korean)):
         return True
     if number is not None and number.depth > 1 and len(group) == 1:
         above = heading_number(before.text)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from libs.contracts.artefacts.rows import Box, RowKind
+from services.parser.formats.korean import article
 from services.parser.formats.numbering import (
     NumberLevels,
     heading_number,
@@ -130,7 +132,7 @@ class PageWriter:
         kind = self._kind(page, place)
         if kind != "list_item":
             lists.pass_by(block)
-        looks = {
+        looks: dict[str, Any] = {
             "page": page.number,
             "boxes": [box(page, block)],
             "font_size": round(block.em, 2),
@@ -148,8 +150,28 @@ class PageWriter:
         elif kind == "list_item" and (item := list_marker(block.text)) is not None:
             level = lists.level(block)
             self.rows.add("list_item", item[1], marker=item[0], level=level, **looks)
+        elif kind == "paragraph" and (parted := article(block.text)) is not None:
+            self._article(page, block, parted, looks)
         else:
             self.rows.add(kind, block.text, **looks)
+
+    def _article(
+        self, page: Page, block: Block, parted: tuple[str, str], looks: dict[str, Any]
+    ) -> None:
+        """An article of a law: its title, and the text that goes on beside it."""
+        title, text = parted
+        if (number := heading_number(title)) is None:
+            self.rows.add("paragraph", block.text, **looks)
+            return
+        self.rows.heading(
+            title, self.levels.level(number), evidence="numbering", marker=number.marker,
+            **{**looks, "boxes": [box(page, block.lines[0])]},
+        )  # fmt: skip
+        item = list_marker(text)
+        if item is not None:
+            self.rows.add("list_item", item[1], marker=item[0], level=1, **looks)
+        else:
+            self.rows.add("paragraph", text, **looks)
 
     def _kind(self, page: Page, place: Place) -> RowKind:
         block = place.block

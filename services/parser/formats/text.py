@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.korean import article
 from services.parser.formats.numbering import (
     Number,
     NumberLevels,
@@ -27,9 +28,6 @@ CODE_SUFFIXES = {
 
 _RULE = re.compile(r"[\s=\-_*~#·.]{3,}$")
 _UNDERLINE = re.compile(r"(?:={3,}|-{3,})\s*$")
-_ARTICLE = re.compile(
-    r"(제\s?[0-9]{1,4}\s?조(?:의\s?[0-9]{1,3})?\s?[(（][^()（）\n]{1,80}[)）])\s*(\S.*)?$"
-)
 
 
 def parse(given: ParseInput) -> ShardResult:
@@ -97,13 +95,13 @@ def _block(rows: Rows, levels: NumberLevels, block: list[str]) -> None:
         if _UNDERLINE.match(following) and len(text) < 120 and not paragraph:
             rows.heading(text, 1 if following[0] == "=" else 2, evidence="markup")
             continue
-        if article := _ARTICLE.match(text):
+        if parted := article(text):
             flush()
-            number = heading_number(article[1])
+            number = heading_number(parted[0])
             if number is not None:
-                _numbered(rows, levels, number, article[1])
-                if article[2]:
-                    paragraph.append(article[2])
+                _numbered(rows, levels, number, parted[0])
+                if parted[1]:
+                    paragraph.append(parted[1])
                 continue
         number = heading_number(text)
         if number is not None and _is_heading(number, alone=alone, first=i == 0):

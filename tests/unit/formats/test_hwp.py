@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from libs.contracts.faults import Code, DocumentFault
-from services.parser.formats.hwp import _deep_text, _text_and_style
+from services.parser.formats.hwp_inline import deep_text, text_and_style
 from tests.support.hwpx import picture, table, text, write_hwpx
 from tests.support.parsing import parse_bytes
 
@@ -60,16 +60,16 @@ def test_a_frame_of_one_cell_gives_its_paragraphs():
 
 
 def test_inline_pieces_of_every_kind():
-    assert _text_and_style({"Text": {"text": "a", "style": {"bold": True}}}) == (
+    assert text_and_style({"Text": {"text": "a", "style": {"bold": True}}}) == (
         "a",
         {"bold": True},
     )
-    assert _text_and_style("LineBreak") == ("\n", {})
-    assert _text_and_style({"Link": {"text": "x", "url": "u"}}) == ("x", {})
-    assert _text_and_style({"Image": {"id": "1"}}) == ("", {})
+    assert text_and_style("LineBreak") == ("\n", {})
+    assert text_and_style({"Link": {"text": "x", "url": "u"}}) == ("x", {})
+    assert text_and_style({"Image": {"id": "1"}}) == ("", {})
     note = {"Footnote": {"number": 1, "content": [{"content": [{"Text": {"text": "주석"}}]}]}}
-    assert _text_and_style(note) == ("", {})
-    assert _deep_text(note["Footnote"]) == "주석"
+    assert text_and_style(note) == ("", {})
+    assert deep_text(note["Footnote"]) == "주석"
 
 
 @pytest.mark.parametrize("name", ["hwp", "hwpx"])
@@ -122,3 +122,67 @@ def test_paragraphs_of_the_outline_are_headings():
 def test_a_document_set_in_outline_paragraphs_has_no_headings_by_them():
     parsed = parse_bytes(_outlined(("모든 문단이 개요이다", 1), ("이것도", 2), ("글", 0)), "hwpx")
     assert parsed.outline() == []
+
+
+def test_a_regulation_has_its_articles_supplements_and_forms_as_headings():
+    parsed = parse_bytes(
+        write_hwpx(
+            text("제1장 총칙"),
+            text("제1조(목적) 이 규정은 시설의 관리에 필요한 사항을 정함을 목적으로 한다."),
+            text("제3조(책무) ① 시장은 시설을 관리하여야 한다. <개정 2023. 1. 1.>"),
+            text("② 과장은 이를 보고한다."),
+            text("제4조(특례)에 따른 점검은 매년 한다."),
+            text("부      칙 <제12호, 2024. 2. 20.>"),
+            text("제1조(시행일) 이 규정은 공포한 날부터 시행한다."),
+            text("[별표 1] <개정 2024. 2. 20.>"),
+            text("[별지 제1호서식]"),
+        ),
+        "hwpx",
+    )
+    assert parsed.outline() == [
+        (1, "제1장 총칙"),
+        (2, "제1조(목적)"),
+        (2, "제3조(책무)"),
+        (1, "부 칙 <제12호, 2024. 2. 20.>"),
+        (2, "제1조(시행일)"),
+        (1, "[별표 1] <개정 2024. 2. 20.>"),
+        (1, "[별지 제1호서식]"),
+    ]
+    assert parsed.texts("list_item") == [
+        "시장은 시설을 관리하여야 한다. <개정 2023. 1. 1.>",
+        "과장은 이를 보고한다.",
+    ]
+    assert "제4조(특례)에 따른 점검은 매년 한다." in parsed.texts("paragraph")
+
+
+def test_a_report_nests_its_items_and_draws_boxes_around_titles():
+    parsed = parse_bytes(
+        write_hwpx(
+            text("○○시 시설관리과"),
+            table([[("Ⅰ", 0, 1, 1), ("", 1, 1, 1), ("추진 배경", 2, 1, 1)]]),
+            text("□ 근거"),
+            text(" ○ 수도법 제12조"),
+            text("   - 노후 펌프"),
+            text("   ※ 점검 결과 참조"),
+            text("□ 현황"),
+            table([[("Ⅱ", 0, 1, 1), ("추진 계획", 1, 1, 1)]]),
+            text("1. 사업 개요"),
+            text("가. 기간은 올해로 한다."),
+            text("1) 국비"),
+            text("가) 1차분"),
+            text("(1) 설계비"),
+            text("① 조사비"),
+            text("나. 사업비"),
+            text("붙임  1. 설비 목록 1부."),
+            text("【붙임 1】"),
+            table([[("가", 0, 1, 1), ("1,000", 1, 1, 1)]]),
+        ),
+        "hwpx",
+    )
+    assert parsed.outline() == [(1, "Ⅰ 추진 배경"), (1, "Ⅱ 추진 계획"), (1, "【붙임 1】")]
+    assert [(r.marker, r.level) for r in parsed.rows if r.kind == "list_item"] == [
+        ("□", 1), ("○", 2), ("-", 3), ("※", 4), ("□", 1),
+        ("1.", 1), ("가.", 2), ("1)", 3), ("가)", 4), ("(1)", 5), ("①", 6), ("나.", 2),
+    ]  # fmt: skip
+    assert parsed.texts("paragraph") == ["○○시 시설관리과", "붙임  1. 설비 목록 1부."]
+    assert parsed.only("table").text == "가 | 1,000"
