@@ -91,12 +91,16 @@ def damage_member(data: bytes, other: bytes, chance: random.Random) -> bytes:
 def entities(data: bytes, _: bytes, chance: random.Random) -> bytes:
     """An XML part declares entities that grow ten times with every step, and uses one."""
 
-    def bomb(content: bytes) -> bytes:
-        return _XML_HEAD.sub(lambda m: m[0] + _ENTITIES, content, count=1).replace(
-            b"</", b"&j;</", 1
-        )
+    return _with_member(data, chance, _bomb, ".xml")
 
-    return _with_member(data, chance, bomb, ".xml")
+
+def entities_of_text(data: bytes, _: bytes, chance: random.Random) -> bytes:
+    """The same in a file that is one XML text."""
+    return _bomb(data)
+
+
+def _bomb(content: bytes) -> bytes:
+    return _XML_HEAD.sub(lambda m: m[0] + _ENTITIES, content, count=1).replace(b"</", b"&j;</", 1)
 
 
 def attributes(data: bytes, _: bytes, chance: random.Random) -> bytes:
@@ -141,6 +145,8 @@ def mutations_of(suffix: str, data: bytes) -> tuple[Mutation, ...]:
     """The ways that fit a file."""
     if data[:2] == b"PK":
         return CONTAINERS
+    if data.lstrip()[:5] == b"<?xml":
+        return (*BYTES, entities_of_text)
     return (*BYTES, references, references) if suffix == "pdf" else BYTES
 
 
