@@ -69,7 +69,7 @@ def embedding_text(entry: Entry, siblings: Sequence[str]) -> str:
 
 def rule_made(entry: Entry, siblings: Sequence[str]) -> str:
     """The text that rules make."""
-    fields = {name: one_line(value) for name, value in sorted(entry.fields.items())}
+    fields = {name: one_line(value) for name, value in entry.fields.items()}
     prose = [f"{name}: {value}" for name, value in fields.items() if len(value) >= PROSE]
     told = len(entry.text) + sum(map(len, prose))
     most = DESCRIBED if told > LONG // 2 else LONG
