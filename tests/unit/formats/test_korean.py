@@ -37,7 +37,7 @@ def test_signs_nest_in_their_own_order_whatever_comes_first():
 
 
 def test_lines_of_a_law_set_without_white_space_are_blocks_of_their_own():
-    widths = {"제2장 점검": 60, "제1절 정기점검": 80, 
+    widths = {"제2장 점검": 60, "제1절 정기점검": 80,
               "제4조(주기) 점검은 매년 1회 하며 그 결과를": 400,
               "시장에게 보고한다.": 90, "부      칙": 40}  # fmt: skip
     lines = [
