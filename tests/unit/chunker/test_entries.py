@@ -50,8 +50,11 @@ def test_replace_forgets_what_was_published():
 
 
 def test_long_free_fields_are_part_of_the_description_and_short_ones_come_last():
-    told = {"용도": "받는 사람의 계좌로 돈을 보냅니다. " * 20, "담당": "수신팀",
-            "가능 시간": "밤 열한 시 반부터 열두 시 반까지는 보낼 수 없으며 그 밖에는 언제나 됩니다."}  # fmt: skip
+    told = {
+        "용도": "받는 사람의 계좌로 돈을 보냅니다. " * 20,
+        "담당": "수신팀",
+        "가능 시간": "밤 열두 시를 전후한 때에는 보낼 수 없습니다. " * 2,
+    }
     text = embedding_text(SEND.model_copy(update={"fields": told}), [])
     assert text.startswith("송금. 용도: 받는 사람의 계좌로 돈을 보냅니다.")
     assert LONG < len(text) <= DESCRIBED
