@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput
+from services.parser.formats.xml_tree import xml_root
 
 _OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
 _PKG = "{http://schemas.microsoft.com/office/2006/xmlPackage}"
@@ -33,11 +33,11 @@ _PARTS = {
 def packaged(given: ParseInput) -> ParseInput:
     """The input as a package; as it is where it is one already.
 
-    XML that cannot be read is `DocumentFault(UNREADABLE)`.
+    Raises as `xml_root`.
     """
     if given.profile.encoding is None or not is_xml(given.path):
         return given
-    root = _root(given.path)
+    root = xml_root(given)
     package = given.scratch / "package"
     with zipfile.ZipFile(package, "w", zipfile.ZIP_STORED) as archive:
         if root.tag == f"{_PKG}package":
@@ -51,18 +51,6 @@ def is_xml(path: Path) -> bool:
     """Whether the file is a text and no container: zips and compound files begin otherwise."""
     with path.open("rb") as file:
         return file.read(2) not in (b"PK", b"\xd0\xcf")
-
-
-def _root(path: Path) -> Any:
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, parse
-
-    try:
-        return parse(path).getroot()
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as problem:
-        raise DocumentFault(
-            Code.UNREADABLE, "the XML of the document is damaged; open and save it again"
-        ) from problem
 
 
 def _write_odf(archive: zipfile.ZipFile, root: Any, media_type: str) -> None:

@@ -58,7 +58,7 @@ def _read(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
     import unhwp
 
     if given.profile.encoding is not None and is_xml(given.path):
-        return read_hwpml(given.path)
+        return read_hwpml(given)
     with given.path.open("rb") as file:
         zipped = file.read(2) == b"PK"
     if zipped:

@@ -5,10 +5,10 @@ After Hancom, "한글문서파일형식 3.0 / HWPML", revision 1.2, 2011.
 
 import base64
 import binascii
-from pathlib import Path
 from typing import Any
 
-from libs.contracts.faults import Code, DocumentFault
+from services.parser.formats.base import ParseInput
+from services.parser.formats.xml_tree import xml_root
 
 HEADINGS = "개요"
 """The beginning of the names of styles for the outline."""
@@ -18,17 +18,9 @@ _BREAKS = {"LINEBREAK": "\n", "TAB": "\t", "NBSPACE": " ", "FWSPACE": " ", "HYPH
 MAX_DEPTH = 60
 
 
-def read_hwpml(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The document, and its pictures by name. Broken XML is `DocumentFault(UNREADABLE)`."""
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, parse
-
-    try:
-        root = parse(path).getroot()
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as problem:
-        raise DocumentFault(
-            Code.UNREADABLE, "the HWP document is damaged; open and save it again"
-        ) from problem
+def read_hwpml(given: ParseInput) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The document, and its pictures by name. Raises as `xml_root`."""
+    root = xml_root(given)
     reader = _Reader(root)
     sections = [reader.section(section) for section in root.iter("SECTION")]
     return {"sections": sections}, _pictures(root)

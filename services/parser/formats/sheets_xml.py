@@ -5,12 +5,12 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput
 from services.parser.formats.rows import clean
 from services.parser.formats.sheets_format import shown
 from services.parser.formats.sheets_ods import column_letters
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet
+from services.parser.formats.xml_tree import xml_root
 
 _NS = "{urn:schemas-microsoft-com:office:spreadsheet}"
 _HIDDEN = "{urn:schemas-microsoft-com:office:excel}Visible"
@@ -28,16 +28,8 @@ EPOCH = datetime(1899, 12, 30)
 
 
 def read_xml_workbook(given: ParseInput) -> Iterator[Sheet]:
-    """The sheets in order, cells as shown. Broken XML is `DocumentFault(UNREADABLE)`."""
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, parse
-
-    try:
-        root = parse(given.path).getroot()
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as problem:
-        raise DocumentFault(
-            Code.UNREADABLE, "the workbook is damaged; open and save it again"
-        ) from problem
+    """The sheets in order, cells as shown. Raises as `xml_root`."""
+    root = xml_root(given)
     formats = _formats(root)
     for source in root.findall(f"{_NS}Worksheet"):
         sheet = Sheet(source.get(f"{_NS}Name", ""))

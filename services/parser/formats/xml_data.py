@@ -12,8 +12,9 @@ from typing import Any
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.html import add_fragment
-from services.parser.formats.rows import MAX_LEVEL, Rows, clean, one_line
+from services.parser.formats.rows import MAX_LEVEL, Rows, clean, one_line, read_text
 from services.parser.formats.tables import Span, place, plain_cells, split_body
+from services.parser.formats.xml_tree import xml_root
 
 TITLES = frozenset({"title", "head", "heading", "book-title", "article-title", "header", "subject",
                     "subtitle"})  # fmt: skip
@@ -34,20 +35,19 @@ PROGRESS_NODES = 5_000
 
 
 def parse(given: ParseInput) -> ShardResult:
-    """Rows of an XML text; broken XML is `DocumentFault(UNREADABLE)`."""
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import ParseError
-    from defusedxml.ElementTree import parse as parse_xml
-
-    try:
-        root = parse_xml(given.path).getroot()
-    except DefusedXmlException as problem:
-        raise DocumentFault(
-            Code.HOSTILE, "the XML declares entities, which are never expanded; send it without"
-        ) from problem
-    except (ParseError, ValueError, LookupError) as problem:
-        raise DocumentFault(Code.UNREADABLE, "the XML is damaged: it cannot be read") from problem
+    """Rows of an XML text; of broken XML the words between its tags, where there are any."""
     rows = Rows()
+    try:
+        root = xml_root(given)
+    except DocumentFault as problem:
+        if problem.code != Code.UNREADABLE:
+            raise
+        add_fragment(rows, given.assets, read_text(given))
+        if not rows.rows:
+            raise
+        rows.note("xml_damaged", "the XML is damaged: its words are read, not what they are",
+                  severity="warning")  # fmt: skip
+        return rows.result("xml")
     _Walker(given, rows).element(root, 1, 0)
     if not rows.rows:
         rows.add("paragraph", " ".join(_values(root)))

@@ -90,12 +90,12 @@ def test_a_word_document_saved_as_one_xml_text():
 
 
 @pytest.mark.parametrize("name", ["odt", "ods", "docx", "xls", "hwp"])
-def test_broken_and_bombed_xml_is_unreadable(name):
+def test_broken_xml_is_unreadable_and_a_bomb_hostile(name):
     bomb = '<!DOCTYPE a [<!ENTITY b "cccccccc"><!ENTITY d "&b;&b;&b;&b;">]><a>&d;</a>'
-    for data in ("<a><b></a>", bomb):
+    for data, code in (("<a><b></a>", Code.UNREADABLE), (bomb, Code.HOSTILE)):
         with pytest.raises(DocumentFault) as caught:
             parse_bytes(data.encode(), name, encoding="utf-8")
-        assert caught.value.code == Code.UNREADABLE
+        assert caught.value.code == code
 
 
 def test_an_excel_workbook_in_xml():
@@ -162,6 +162,15 @@ def test_xml_that_is_broken_or_declares_entities_is_a_fault():
     with pytest.raises(DocumentFault) as bomb:
         parse_bytes(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "xml")
     assert bomb.value.code == Code.HOSTILE
+
+
+def test_xml_in_the_encoding_of_the_country_and_xml_that_is_not_closed():
+    korean = '<?xml version="1.0" encoding="euc-kr"?><a><b>펌프</b><c>밸브</c></a>'
+    parsed = parse_bytes(korean.encode("cp949"), "xml", encoding="cp949")
+    assert parsed.texts("paragraph") == ["b: 펌프", "c: 밸브"]
+    broken = parse_bytes(b"<a><b>Pumps&nbsp;and</b><c>valves</a>", "xml")
+    assert "Pumps and" in " ".join(r.text for r in broken.rows)
+    assert "xml_damaged" in broken.findings
 
 
 def test_json_has_sections_tables_and_values_by_their_names():
