@@ -11,6 +11,7 @@ from libs.contracts.api.search import (
     RetrieveQuery,
     SearchFilters,
 )
+from libs.contracts.faults import WorldFault
 from libs.runtime.catalog.documents import ActiveSet
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.gate import Gate
@@ -55,6 +56,7 @@ async def unlimited(_namespace: str, _collections: Iterable[str], _model: str) -
 
 CONSISTENT_TRIES = 4
 DEEPEST = 12_800
+LIMITS_SECONDS = 1.0
 IN_HAND = 1024
 """More than the retriever's own gate lets wait, so that it is the gate that refuses."""
 
@@ -144,8 +146,17 @@ class Retriever:
     async def _most_dense(
         self, namespace: str, active: ActiveSet, model: str | None
     ) -> Mapping[str, float]:
+        """What limits the dense channel; as it was known before when that cannot be read now."""
         collections = {one.collection for one in active.revisions if one.dense_model == model}
-        return await self.limits(namespace, collections, model) if model and collections else {}
+        if model is None or not collections:
+            return {}
+        try:
+            async with asyncio.timeout(LIMITS_SECONDS):
+                return await self.limits(namespace, collections, model)
+        except (WorldFault, TimeoutError):
+            log.warning("calibrations cannot be read", namespace=namespace)
+            known = self._corpora.get(namespace)
+            return known.most_dense if known is not None and known.model == model else {}
 
     def ask(self, namespace: str, text: str, filters: SearchFilters, guidance: Guidance) -> Ask:
         """What the channels are asked for a text, by what guides it."""

@@ -40,15 +40,15 @@ STORES: Mapping[Stage, Sequence[str]] = {
     Stage.PARSER: ("catalog", "objects"),
     Stage.CHUNKER: ("catalog", "objects"),
     Stage.INDEXER: ("catalog", "objects", "index", "graph"),
-    Stage.RETRIEVER: ("catalog", "index", "graph"),
+    Stage.RETRIEVER: ("catalog", "objects", "index", "graph"),
     Stage.PLANNER: ("catalog", "objects"),
 }
 """The stores that a service opens: its own, and of the pipeline the catalog, where failures
 are counted, and the objects, where long messages lie."""
 
-DISPENSABLE: Mapping[Stage, Sequence[str]] = {Stage.RETRIEVER: ("graph",)}
+DISPENSABLE: Mapping[Stage, Sequence[str]] = {Stage.RETRIEVER: ("objects", "graph")}
 """Of these the ones that a service works without, so that it is ready while they are away: search
-goes on without related documents."""
+goes on without related documents, and by the last known calibrations."""
 
 SLOTS = 2
 """Children of a profiler or parser pod, as its Deployment sets it."""

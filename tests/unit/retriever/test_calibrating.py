@@ -1,5 +1,6 @@
 """A collection's own sample says how much the dense channel may count in it."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,11 +18,13 @@ from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.artefacts.chunk import chunk_id as id_of
 from libs.contracts.artefacts.corpus import CollectionCalibration
 from libs.contracts.entries import RECORD_FORMAT, CollectionSettings
+from libs.contracts.faults import Code, WorldFault
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.collections import save_settings
 from libs.runtime.index.port import Hit, IndexDocument, Vectors
 from libs.runtime.index.tantivy_index import TantivyIndex
 from libs.runtime.index.tokenizer import tokenize
+from services.retriever import retrieve
 from services.retriever.calibrating import (
     ENOUGH,
     SAMPLE,
@@ -165,6 +168,34 @@ async def test_an_embedder_that_finds_nothing_of_a_collection_counts_nothing_in_
     after = await ranked(catalog, index, noise, own)
     assert "펌프 31번" in after[0].content
     assert not any(chunk.channels.get("dense", 0) > 0 for chunk in after)
+
+
+@pytest.mark.parametrize("how", ["away", "hangs"])
+async def test_searches_go_on_by_what_was_known_when_calibrations_cannot_be_read(
+    index: TantivyIndex, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog, noise, objects = Catalog(), Embedder(noise=True), Objects()
+    await published(index, noise)
+    own = calibrator(catalog, index, objects)
+    await own.look(cast(Any, noise))
+    readable = True
+
+    async def limits(*asked: Any) -> Any:
+        if readable:
+            return await own.limits(*asked)
+        if how == "away":
+            raise WorldFault(Code.STORE_AWAY, "no objects")
+        return await asyncio.Event().wait()
+
+    retriever = Retriever(
+        cast(Any, catalog), index, cast(Any, noise), Settings(_env_file=None), words_of, limits
+    )
+    assert (await retriever.corpus("ns")).most_dense == {"default": 0.0}
+    readable = False
+    monkeypatch.setattr(retrieve, "LIMITS_SECONDS", 0.05)
+    version = await catalog.raise_version("ns", 0)
+    corpus = await retriever.corpus("ns")
+    assert (corpus.version, corpus.most_dense) == (version, {"default": 0.0})
 
 
 async def test_one_that_finds_what_words_find_is_not_limited(index: TantivyIndex) -> None:
