@@ -5,12 +5,13 @@ import base64
 import io
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from libs.contracts.artefacts.rows import Row
 from libs.contracts.events import DocumentParsed
@@ -211,6 +212,47 @@ async def test_a_model_reads_scanned_pages(flow: Flow, server: FakeModels) -> No
     ]
     assert event.versions["model ocr"] == "some-ocr"
     assert "rapidocr" not in event.versions
+
+
+def written(*words: str) -> bytes:
+    """A scan of one line a page; the second page is dark at its right border."""
+    pages = []
+    for number, line in enumerate(words):
+        page = Image.new("RGB", (600, 200), "white")
+        ImageDraw.Draw(page).text((30, 60), line, fill="black", font_size=48)
+        ImageDraw.Draw(page).rectangle((580, 0, 600, 200), fill="black" if number else "white")
+        pages.append(page)
+    out = io.BytesIO()
+    pages[0].save(out, "PDF", resolution=72.0, save_all=True, append_images=pages[1:])
+    return out.getvalue()
+
+
+def is_second(asked: Asked) -> bool:
+    """Whether the picture that a model is asked about is of the dark page."""
+    url = re.search(r"base64,([\w+/=]+)", json.dumps(asked.body))
+    if url is None:
+        return False
+    with Image.open(io.BytesIO(base64.b64decode(url[1]))) as picture:
+        return max(picture.convert("L").getpixel((picture.width - 3, picture.height // 2)), 0) < 128
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("failure", [Status(400), Say("again\n" * 100)])
+async def test_pages_that_a_model_leaves_are_read_here(
+    flow: Flow, server: FakeModels, failure: Reply
+) -> None:
+    def answer(asked: Asked) -> Reply:
+        if asked.body["model"] != "some-ocr":
+            return Status(400)
+        return failure if is_second(asked) else Say("What the model read.")
+
+    server.otherwise = answer
+    event = await parsed(flow, "scan.pdf", written("Alpha pumps", "Scanned words"))
+    rows = [r for r in await rows_of(flow, event) if r.kind != "image"]
+    assert [(r.text, r.page) for r in rows if r.page == 1] == [("What the model read.", 1)]
+    assert "Scanned words" in " ".join(r.text for r in rows if r.page == 2)
+    assert event.versions["model ocr"] == "some-ocr"
+    assert "rapidocr" in event.versions
 
 
 def test_pages_that_cannot_be_are_refused() -> None:
