@@ -20,6 +20,8 @@ STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}"
     "code{background:#8881;padding:.1em .3em}table{border-collapse:collapse;width:100%}"
     "td{border-top:1px solid #8884;padding:.4rem;vertical-align:top}"
+    "table{table-layout:fixed}td:first-child{width:5rem}td:nth-child(2){width:45%}"
+    "td:nth-child(3){width:5rem}td code{overflow-wrap:anywhere}:root{color-scheme:light dark}"
 )
 WEB = Path(__file__).parent.parent / "web"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -90,7 +92,9 @@ def _file(name: str) -> Response:
 
 def _page(title: str, body: str) -> HTMLResponse:
     html = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>"
         f"<style>{STYLE}</style><h1>{escape(title)}</h1>{body}</html>"
     )
     return HTMLResponse(html, headers={"Content-Security-Policy": POLICY})

@@ -42,7 +42,11 @@ function rowOf(document_) {
 }
 
 function dropZone(send) {
-  const { label } = picker({ multiple: true, id: "files" }, send);
+  const { label, input } = picker({ multiple: true, id: "files" }, (files) => {
+    send([...files]);
+    input.value = "";
+    label.firstChild.textContent = t("choose");
+  });
   const zone = el("div", { class: "drop",
     ondragover: (event) => { event.preventDefault(); zone.classList.add("over"); },
     ondragleave: () => zone.classList.remove("over"),
