@@ -43,6 +43,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "service_id",
         "서비스id",
         "서비스아이디",
+        "번호",
+        "서비스번호",
     ),
     "name": (
         "name",
@@ -51,6 +53,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "이름",
         "명칭",
         "메뉴명",
+        "메뉴",
         "제목",
         "서비스명",
         "service_name",

@@ -104,6 +104,11 @@ def test_a_text_is_read_as_its_name_says(read):
     assert caught.value.code is Code.UNSUPPORTED
 
 
+def test_numbered_menus_need_no_mapping(read):
+    (entry,), _ = read("번호,메뉴\n1,등대 예약\n", "csv")
+    assert (entry.id, entry.name, entry.fields) == ("1", "등대 예약", {})
+
+
 def test_a_file_without_a_column_for_ids_says_how_one_is_stated(read):
     with pytest.raises(DocumentFault, match="no column names its id: `id`, `code`, or one that"):
         read("number,name\n1,a\n", "csv")
