@@ -13,6 +13,7 @@ from libs.contracts.events import DocumentAccepted
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.catalog.jobs import Admission
 from libs.runtime.objects.port import ObjectInfo
+from services.gateway import admission
 from services.gateway.http.receive import SMALL_BYTES
 from tests.support.gateway_fakes import World
 from tests.support.nats import until
@@ -162,6 +163,21 @@ async def test_an_idempotency_key_answers_the_same_job_and_refuses_other_bytes(
     assert clash.status_code == 409
     assert len(world.jobs.jobs) == 1
     assert len(world.objects.data) == 1
+
+
+async def test_what_a_clock_that_was_ahead_left_unfinished_is_finished_by_the_next_request(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "UNFINISHED", timedelta(seconds=0.05))
+    async with world.client() as client:
+        headers, files = {"Idempotency-Key": "k1"}, {"file": ("a.md", b"one")}
+        first = await client.post(DOCUMENTS, files=files, headers=headers)
+        ahead = datetime.now(UTC) + timedelta(hours=1)
+        world.jobs.change(first.json()["job_id"], source=None, created_at=ahead)
+        asking = client.post(DOCUMENTS, files=files, headers=headers)
+        again = await asyncio.wait_for(asking, 60)
+    assert again.json()["outcome"] == "replayed"
+    assert world.jobs.jobs[first.json()["job_id"]].source is not None
 
 
 @pytest.mark.parametrize("changed", [{"document_id": "other"}, {"options": '{"collection": "x"}'}])

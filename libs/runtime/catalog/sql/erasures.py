@@ -1,7 +1,5 @@
 """Deletion: hide at once, erase afterwards, and keep a tombstone against what comes late."""
 
-from datetime import timedelta
-
 from sqlalchemy import Connection, delete, insert, select, update
 
 from libs.contracts.api.documents import ErasureReceipt
@@ -24,6 +22,7 @@ from libs.runtime.catalog.sql.schema import (
     section,
 )
 from libs.runtime.catalog.sql.tombstones import EMPTY, EMPTY_JOB
+from libs.runtime.catalog.sql.types import overdue
 
 
 def hide(
@@ -152,10 +151,9 @@ def _forget(connection: Connection, namespace: str, document_id: str) -> None:
 
 def unfinished(connection: Connection, older_than: float) -> list[tuple[str, ErasureReceipt, int]]:
     """See `DocumentStore.unfinished_erasures`."""
-    since = now() - timedelta(seconds=older_than)
     rows = connection.execute(
         select(erasure)
-        .where(erasure.c.state == "requested", erasure.c.requested_at <= since)
+        .where(erasure.c.state == "requested", overdue(erasure.c.requested_at, older_than))
         .order_by(erasure.c.requested_at, erasure.c.erasure_id)
     )
     return [(row.namespace, receipt(row), row.highest_revision) for row in rows]

@@ -1,6 +1,5 @@
 """The ledger of jobs in SQL."""
 
-from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -29,6 +28,7 @@ from libs.runtime.catalog.sql.schema import (
     same_document,
     task_failure,
 )
+from libs.runtime.catalog.sql.types import overdue
 from libs.runtime.gathering import Gathering
 
 _STANDING = (
@@ -105,8 +105,7 @@ def _find(connection: Connection, namespace: str, identity: str) -> JobRecord | 
 
 
 def _quiet(connection: Connection, seconds: float, limit: int) -> list[JobRecord]:
-    since = now() - timedelta(seconds=seconds)
-    query = select(job).where(job.c.state == "running", job.c.updated_at <= since)
+    query = select(job).where(job.c.state == "running", overdue(job.c.updated_at, seconds))
     rows = connection.execute(query.order_by(job.c.updated_at, job.c.revn).limit(limit))
     return [job_record(row) for row in rows]
 
@@ -118,9 +117,8 @@ def _alive(connection: Connection, job_id: str) -> None:
 
 
 def _unsourced(connection: Connection, seconds: float, limit: int) -> list[JobRecord]:
-    since = now() - timedelta(seconds=seconds)
     query = select(job).where(
-        job.c.state == "waiting", job.c.source.is_(None), job.c.created_at <= since
+        job.c.state == "waiting", job.c.source.is_(None), overdue(job.c.created_at, seconds)
     )
     rows = connection.execute(query.order_by(job.c.revn).limit(limit))
     return [job_record(row) for row in rows]

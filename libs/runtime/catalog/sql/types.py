@@ -1,10 +1,15 @@
 """Column types that read the same from every database."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BigInteger, DateTime, Integer, String
+from sqlalchemy import BigInteger, Column, ColumnElement, DateTime, Integer, String, or_
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
+
+from libs.contracts.events.base import now
+
+AHEAD = timedelta(minutes=5)
+"""Two machines' clocks may differ by less."""
 
 Counter = BigInteger().with_variant(Integer, "sqlite")
 
@@ -47,3 +52,10 @@ class AnyString(TypeDecorator[str]):
             return value
         parts = value.split("\x1a\x1a")
         return "\x1a".join(part.replace("\x1a0", "\0") for part in parts)
+
+
+def overdue(moment: Column[datetime], seconds: float) -> ColumnElement[bool]:
+    """Whether a moment was so long ago, or lies ahead: that one was written by a clock that was
+    off, and would be overdue only when as much time has passed as the clock was off by."""
+    present = now()
+    return or_(moment <= present - timedelta(seconds=seconds), moment > present + AHEAD)
