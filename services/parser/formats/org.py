@@ -17,6 +17,8 @@ _NOTE = re.compile(r"\[fn:([\w-]{1,40})\]\s+(\S.*)")
 _LINK = re.compile(r"\[\[([^\[\]]{1,500})\](?:\[([^\[\]]{1,500})\])?\]")
 _MARK = re.compile(r"(?<![\w*/=~+_])([*/=~+_])(?=\S)([^*/=~+\n]{1,300}?)(?<=\S)\1(?![\w*/=~+_])")
 _ESCAPED = re.compile(r"^,(?=\*|#\+)")
+DRAWER = 100
+"""Lines of a drawer."""
 _CODE = frozenset({"src", "example", "export", "comment"})
 
 
@@ -40,8 +42,8 @@ def parse(given: ParseInput) -> ShardResult:
                 if begin[1].lower() != "comment":
                     prose.code([_ESCAPED.sub("", line) for line in lines[at:end]])
                 at = end + 1
-        elif _DRAWER.match(line):
-            at = _end(lines, at, ":end:") + 1
+        elif _DRAWER.match(line) and (closed := _closed(lines, at)):
+            at = closed
         elif line.lstrip().startswith("|"):
             start = at - 1
             while at < len(lines) and lines[at].lstrip().startswith("|"):
@@ -84,6 +86,14 @@ def _end(lines: list[str], at: int, mark: str) -> int:
         if lines[place].startswith("* "):
             return place - 1
     return len(lines)
+
+
+def _closed(lines: list[str], at: int) -> int:
+    """Where the text goes on after a drawer; 0 for one that nothing closes, which is text."""
+    for place in range(at, min(len(lines), at + DRAWER)):
+        if lines[place].strip().lower() == ":end:":
+            return place + 1
+    return 0
 
 
 def _table(prose: Prose, lines: list[str]) -> None:

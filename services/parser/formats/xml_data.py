@@ -121,9 +121,9 @@ class _Walker:
         elif name in ITEMS:
             self.rows.add("list_item", text or _attributes(element), marker="•", level=1)
         elif text:
-            self.rows.add("paragraph", f"{name}: {text}")
+            self.rows.add("paragraph", f"{_written(element)}: {text}")
         elif element.attrib:
-            self.rows.add("paragraph", f"{name}: {_attributes(element)}")
+            self.rows.add("paragraph", f"{_written(element)}: {_attributes(element)}")
 
     def _data(self, records: list[Any]) -> None:
         """Elements of one name as the lines of a table, a column a field."""
@@ -156,7 +156,12 @@ class _Walker:
 
 
 def _name(element: Any) -> str:
-    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+    """The local name by which an element is told, without its case."""
+    return _written(element).lower()
+
+
+def _written(element: Any) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _inline(element: Any) -> str:
@@ -203,9 +208,9 @@ def _fields(element: Any) -> Iterator[tuple[str, str]]:
         yield name.rpartition("}")[2], one_line(value)
     for child in element:
         extra = _attributes(child) if not (child.text or "").strip() else ""
-        yield _name(child), one_line(child.text or "") or extra
+        yield _written(child), one_line(child.text or "") or extra
     if not len(element) and (text := one_line(element.text or "")):
-        yield _name(element), text
+        yield _written(element), text
 
 
 def _attributes(element: Any) -> str:

@@ -137,11 +137,13 @@ def test_xml_of_documents():
 
 def test_xml_of_data_is_a_table_of_its_fields():
     parsed = parse_bytes(
-        b"<catalog version='2'><book id='1'><name>Pumps</name><price>3</price></book>"
+        b"<catalog version='2'><book id='1'><name>Pumps</name><listPrice>3</listPrice></book>"
         b"<book id='2'><name>Valves &amp; more</name></book></catalog>",
         "xml",
     )
-    assert parsed.only("table").text == ("id: 1; name: Pumps; price: 3\nid: 2; name: Valves & more")
+    assert parsed.only("table").text == (
+        "id: 1; name: Pumps; listPrice: 3\nid: 2; name: Valves & more"
+    )
 
 
 def test_a_feed_has_a_section_an_item_and_its_markup_is_read():

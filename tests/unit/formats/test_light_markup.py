@@ -112,6 +112,7 @@ A *pump* moves [[http://x.example][water]].
 #+BEGIN_SRC python
 ,* 42
 #+END_SRC
+:open:
 """
 
 TEX = r"""
@@ -187,7 +188,7 @@ def test_asciidoc():
 def test_org():
     parsed = parse_bytes(ORG.encode(), "org")
     assert parsed.outline() == [(1, "Manual"), (2, "Pumps"), (3, "Valves")]
-    assert parsed.texts("paragraph") == ["A pump moves water."]
+    assert parsed.texts("paragraph") == ["A pump moves water.", ":open:"]
     assert [(r.text, r.level) for r in parsed.rows if r.kind == "list_item"] == [
         ("one", 1),
         ("two", 2),
