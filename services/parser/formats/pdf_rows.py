@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libs.contracts.artefacts.rows import Box, RowKind
-from services.parser.formats.korean import article
+from services.parser.formats.korean import article, boxed_title
 from services.parser.formats.numbering import (
     NumberLevels,
     heading_number,
@@ -86,7 +86,17 @@ class PageWriter:
             )
 
     def table(self, page: Page, table: Table) -> None:
-        """A table row."""
+        """A table row, or the heading that a row of boxes is drawn around (`Ⅱ │ 추진 계획`)."""
+        title = None
+        if all(cell.row == 0 for cell in table.cells):
+            title = boxed_title([cell.text for cell in table.cells])
+        number = heading_number(title.replace(" ", ". ", 1)) if title is not None else None
+        if title is not None and number is not None and number.scheme == "roman":
+            self.rows.heading(
+                title, self.levels.level(number), evidence="numbering", marker=number.marker,
+                page=page.number, boxes=[box(page, table)],
+            )  # fmt: skip
+            return
         self.rows.table(
             table.cells, page=page.number, boxes=[box(page, table)], caption=table.caption
         )

@@ -114,3 +114,14 @@ def test_where_nearly_all_text_stands_in_tables_their_type_is_the_body() -> None
             page.text(66, top + 14 + 20 * row, f"River number {row}", 10)
             page.text(246, top + 14 + 20 * row, f"{row} foxes were counted", 10)
     assert _titles(page) == ["Foxes by river, part 1", "Foxes by river, part 2"]
+
+
+def test_a_row_of_boxes_around_a_roman_number_and_words_is_a_heading() -> None:
+    page = PdfPage().lines(72, 100, BODY).grid([72, 110, 400], [200, 224])
+    page.text(82, 216, "II").text(120, 216, "Rivers and Boats").lines(72, 260, BODY)
+    page.grid([72, 110, 400], [400, 424]).text(82, 416, "2").text(120, 416, "Boats").lines(
+        72, 460, BODY
+    )
+    parsed = _parse(page)
+    assert parsed.outline() == [(1, "II Rivers and Boats")]
+    assert parsed.texts("table") == ["2 | Boats"]
