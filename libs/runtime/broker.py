@@ -61,6 +61,11 @@ def broker_of(
     )
 
 
+def inbox_below(settings: Settings) -> bytes:
+    """What the subjects of pulled messages begin with: a subscriber does not ask its broker."""
+    return f"{login_of(settings.nats_url or '').inbox}.".encode()
+
+
 async def connected(broker: NatsBroker, stopping: asyncio.Event) -> bool:
     """Wait for the bus; False when this process was asked to stop before it came.
 

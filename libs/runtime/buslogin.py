@@ -80,6 +80,11 @@ class BusLogin:
         """Whether nothing may be said without TLS."""
         return any(server.startswith("tls:") for server in self.servers)
 
+    @property
+    def inbox(self) -> str:
+        """Below which subject answers and pulled messages come."""
+        return inbox_of(None if self.password is None else self.user)
+
     def broker(self) -> dict[str, Any]:
         """As a broker takes them."""
         from faststream.nats.security import NatsToken, NatsUserPassword
@@ -108,8 +113,8 @@ class BusLogin:
             options["tls"] = context = _witness()
             secret = context.over_tls(secret or "")
         if self.password is not None:
-            inbox = inbox_of(self.user)
-            return {**options, "user": self.user, "password": secret, "inbox_prefix": inbox}
+            own = {"user": self.user, "password": secret, "inbox_prefix": self.inbox}
+            return {**options, **own}
         return options if secret is None else {**options, "token": secret}
 
     def briefly(self, seconds: float) -> dict[str, Any]:

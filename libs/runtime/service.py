@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from libs.contracts.events import CancelJob, JobEvent
 from libs.contracts.faults import Code, Fault
 from libs.contracts.subjects import CONTROL_CANCEL, RETRY_CONSUMERS, Consumer, Stage, Subject
-from libs.runtime.broker import broker_of, connected
+from libs.runtime.broker import broker_of, connected, inbox_below
 from libs.runtime.bus import Bus
 from libs.runtime.delivery import Delivery
 from libs.runtime.faultpolicy import RetryPolicy
@@ -115,6 +115,7 @@ class Service:
             durable=durable_name(consumer),
             stream=JStream(stream_name(self.settings.prefix, consumer.stream), declare=False),
             pull_sub=PullSub(batch_size=batch, timeout=FETCH_SECONDS),
+            inbox_prefix=inbox_below(self.settings),
             ack_policy=AckPolicy.MANUAL,
             decoder=_undecoded,
         )(on_message)
