@@ -71,8 +71,15 @@ CALL (place) {
   ORDER BY shared DESC, r.revn
   LIMIT $limit
 }
-RETURN place, r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords
-ORDER BY place, shared DESC, revn
+RETURN place, r.key AS key
+ORDER BY place, shared DESC, r.revn
+"""
+
+# Documents that are alike have the same candidates: each is told once.
+NODES = """
+UNWIND $keys AS key
+MATCH (r:Revision {key: key})
+RETURN key, r.revn AS revn, r.document_id AS document_id, r.keywords AS keywords
 """
 
 NEIGHBOURS = """
