@@ -1,17 +1,24 @@
 """A real nats-server for tests, from its wheel, on a free loopback port."""
 
 import asyncio
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from deploy.local.generated.nats_users import password_name
+from deploy.local.generated.permissions import permissions
+from deploy.local.house import ROOT
 from deploy.local.ports import free_port
+from deploy.local.process import end_with_parent
 
 START_SECONDS = 10.0
 
@@ -33,6 +40,30 @@ def nats_server(store: Path, port: int | None = None) -> Iterator[str]:
     try:
         wait_for_port(port)
         yield f"nats://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@contextmanager
+def server_with_users(folder: Path) -> Iterator[int]:
+    """A server with the users of `deploy/nats`, each one's name its password, for tests in a
+    fresh `folder`; yields its port."""
+    shutil.copytree(ROOT / "deploy" / "nats", folder)
+    port, config = free_port(), folder / "nats.conf"
+    text = config.read_text().replace("0.0.0.0:4222", f"127.0.0.1:{port}")
+    text = text.replace("http: 0.0.0.0:8222", "").replace("/data", str(folder / "store"))
+    config.write_text(text)
+    passwords = {password_name(user): user for user in permissions()}
+    process = subprocess.Popen(
+        [server_binary(), "-c", str(config)],
+        env={**os.environ, **passwords, "NATS_SERVER_NAME": "one"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=partial(end_with_parent, signal.SIGTERM),
+    )  # fmt: skip
+    try:
+        wait_for_port(port)
+        yield port
     finally:
         process.terminate()
         process.wait(10)
