@@ -148,7 +148,7 @@ class Rule(Strict):
     alert: str
     expr: str
     labels: dict[Literal["severity"], Literal["warning", "critical"]]
-    annotations: dict[Literal["summary", "description"], str]
+    annotations: dict[Literal["summary", "description", "runbook_url"], str]
     for_: Annotated[str, Field(alias="for", pattern=r"^\d+[smhd]$")]
 
 
