@@ -4,7 +4,9 @@ Two signs, neither of which suffices: how near the nearest piece is to the query
 calibrated scale on which one pair of unrelated texts in a hundred is nearer than 0.55; and how
 many of the words that tell one piece holds. Questions of several hops hold few of their words
 in any one piece, gibberish is near to much of a corpus and none of its words is anywhere.
-Measured on questions asked of their own and of other sets: no answerable one is refused.
+Measured on questions asked of their own and of other sets: no answerable one of those is refused,
+of 158 colloquial Korean ones asked of 79 services described in other words 4 in 100 are, and 92
+in 100 that were asked of another set.
 """
 
 import re
@@ -25,7 +27,7 @@ CERTAIN = 0.7
 """So near, a piece is taken to be about the query without a look at its words."""
 NEAR, TOLD = 0.55, 1 / 3
 """A piece that is nearer, or that holds so many of the words, speaks for itself."""
-NEAR_WITHOUT_WORDS = 0.65
+NEAR_WITHOUT_WORDS = 0.61
 """What a piece that holds no part of a word has to be, in the query's own script."""
 NEAR_ACROSS, NEAR_ACROSS_TOLD = 0.4, 0.3
 """What a piece in another script has to be, whose words cannot be compared and whose cosines lie

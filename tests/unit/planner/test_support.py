@@ -40,6 +40,7 @@ def chunk(content: str, similarity: float | None, **more: Any) -> RetrievedChunk
         ("lubrication interval of the pump in running time", PUMP, 0.6, False),
         ("아내가 아이를 낳으면 며칠 쉴 수 있어?", "배우자 출산휴가는 10일이다.", 0.66, False),
         ("아내가 애를 낳으면 며칠 쉬나?", "아내 휴가", 0.56, False),
+        ("장롱 버리려고 하는데", "배우자 출산휴가는 10일이다.", 0.62, False),
         ("아내들은 어디로 가나요?", "배우자 출산휴가는 10일이다.", 0.56, True),
         # another script: words cannot be compared
         ("How often is ladder safety taught?", SADARI, 0.42, False),
