@@ -17,7 +17,7 @@ _FORMATS = {
     "xlsx": ["xlsx"], "xls": ["xls"], "엑셀": ["xlsx", "xls"], "excel": ["xlsx", "xls"],
     "csv": ["csv"], "hwp": ["hwp", "hwpx"], "hwpx": ["hwpx"], "한글": ["hwp", "hwpx"],
     "아래아한글": ["hwp", "hwpx"], "html": ["html"], "markdown": ["md"], "마크다운": ["md"],
-    "epub": ["epub"],
+    "epub": ["epub"], "ods": ["ods"], "odp": ["odp"], "ipynb": ["ipynb"], "mbox": ["mbox"],
     "eml": ["eml"], "odt": ["odt"], "rtf": ["rtf"], "txt": ["txt"], "이미지": ["image"],
     "image": ["image"],
 }  # fmt: skip
