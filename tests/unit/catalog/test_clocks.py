@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 from libs.runtime.catalog.port import Catalog
-from libs.runtime.catalog.sql import job_admission, job_release
+from libs.runtime.catalog.sql import job_release
 from libs.runtime.catalog.sql.catalog import open_catalog
-from tests.support.catalogs import NS, admitted, fast_folder, fresh_database, ready
+from tests.support.catalogs import NS, fast_folder, fresh_database, ready
 
 MINUTE = 60.0
 
@@ -25,18 +25,6 @@ async def catalog() -> AsyncIterator[Catalog]:
 def set_clock(monkeypatch: pytest.MonkeyPatch, module: ModuleType, **ahead: float) -> None:
     moment = datetime.now(UTC) + timedelta(**ahead)
     monkeypatch.setattr(module, "now", lambda: moment)
-
-
-async def test_a_job_without_a_source_from_ahead_is_found_at_once(
-    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await admitted(catalog)
-    set_clock(monkeypatch, job_admission, minutes=1)
-    await admitted(catalog)
-    assert await catalog.jobs.unsourced(MINUTE, 10) == []
-    set_clock(monkeypatch, job_admission, hours=1)
-    ahead = await admitted(catalog)
-    assert [one.job_id for one in await catalog.jobs.unsourced(MINUTE, 10)] == [ahead.job_id]
 
 
 async def test_a_running_job_from_ahead_is_quiet(

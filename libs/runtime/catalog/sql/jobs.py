@@ -1,5 +1,6 @@
 """The ledger of jobs in SQL."""
 
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -117,8 +118,9 @@ def _alive(connection: Connection, job_id: str) -> None:
 
 
 def _unsourced(connection: Connection, seconds: float, limit: int) -> list[JobRecord]:
+    since = now() - timedelta(seconds=seconds)
     query = select(job).where(
-        job.c.state == "waiting", job.c.source.is_(None), overdue(job.c.created_at, seconds)
+        job.c.state == "waiting", job.c.source.is_(None), job.c.created_at <= since
     )
     rows = connection.execute(query.order_by(job.c.revn).limit(limit))
     return [job_record(row) for row in rows]
