@@ -53,7 +53,8 @@ class Entry(Contract):
     """One record. Of a sample question `id` is the entry that it asks for, `name` the question.
 
     `path` is where a user finds it, outermost step first; `text` a description; `fields` are
-    the columns that have no name here. `enriched` is a model's work, `review` that of people.
+    the columns that have no name here; `image` names its picture inside the revision, such as
+    `assets/images/<hash>.png`. `enriched` is a model's work, `review` that of people.
     `deleted` asks for removal and is never published.
     """
 
@@ -65,6 +66,7 @@ class Entry(Contract):
     search_count: int = 0
     text: str = ""
     fields: dict[str, str] = {}
+    image: str = ""
     enriched: Enrichment | None = None
     review: Review | None = None
     deleted: bool = False

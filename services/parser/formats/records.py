@@ -5,14 +5,17 @@ What is wrong with a row is a finding that names the row, never what stands in i
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from libs.contracts.artefacts.diagnostics import Finding
 from libs.contracts.entries import MAX_ID, MAX_KEYWORDS, Entry, RecordRules, united
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.archives import opened
-from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.jsonl import flat_fields, numbered_records
+from services.parser.formats.record_columns import COLUMNS, QUESTION, folded, stated_columns
+from services.parser.formats.record_pictures import PictureRefused, checked, from_url
 from services.parser.formats.review import entries_of, read_review
 from services.parser.formats.rows import Rows, clean, one_line
 from services.parser.formats.sheets_csv import read_csv
@@ -29,61 +32,6 @@ SHEETS = frozenset({"csv", "xlsx", "xls", "ods"})
 JSON = frozenset({"jsonl", "fragments", "json"})
 JSON_SUFFIXES = frozenset({"jsonl", "ndjson", "json"})
 CSV_SUFFIXES = frozenset({"csv", "tsv", "tab"})
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "id": (
-        "id",
-        "_id",
-        "entry_id",
-        "menu_id",
-        "code",
-        "아이디",
-        "코드",
-        "메뉴id",
-        "식별자",
-        "service_id",
-        "서비스id",
-        "서비스아이디",
-        "번호",
-        "서비스번호",
-    ),
-    "name": (
-        "name",
-        "title",
-        "menu_name",
-        "이름",
-        "명칭",
-        "메뉴명",
-        "메뉴",
-        "제목",
-        "서비스명",
-        "service_name",
-    ),
-    "path": ("path", "menu_path", "경로", "메뉴경로", "위치"),
-    "category": ("category", "group", "카테고리", "분류", "구분"),
-    "keywords": ("keywords", "keyword", "tags", "키워드", "태그", "검색어"),
-    "search_count": ("search_count", "searches", "count", "popularity", "검색수", "조회수"),
-    "text": (
-        "text",
-        "description",
-        "embedding_text",
-        "desc",
-        "summary",
-        "body",
-        "content",
-        "contents",
-        "설명",
-        "내용",
-        "서비스설명",
-        "서비스내용",
-        "상세설명",
-        "개요",
-        "요약",
-    ),
-    "visible": ("visible", "display", "use_yn", "노출", "노출여부", "표시"),
-    "deleted": ("deleted", "delete", "삭제"),
-}
-"""Our fields, and how their columns are commonly called."""
-QUESTION = ("question", "query", "sample_query", "질문", "질의", "예문")
 _NO = frozenset({"0", "n", "no", "false", "hidden", "아니오", "아니요", "숨김", "비노출", "미노출"})
 _YES = frozenset({"1", "y", "yes", "true", "예", "네", "삭제"})
 _SPLIT = re.compile(r"[,;|\n·]+")
@@ -94,9 +42,21 @@ class _Refused(Exception):
     """A row that is no entry; the message says why, without its text."""
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A row of the file, counted from 1: its values by folded column, None where it is no
+    record, whether it is hidden, and the picture that is anchored in it."""
+
+    number: int
+    record: dict[str, str] | None
+    hidden: bool = False
+    picture: bytes | None = None
+
+
 def parse(given: ParseInput) -> ShardResult:
     """One row an entry; one without a name, such as a line of a keyword sheet, is for the entry
-    that is published under its id. Raises `DocumentFault`: `UNSUPPORTED` for a file that is no
+    that is published under its id. Pictures become assets; a row with a bad one is an entry
+    without it, and a finding. Raises `DocumentFault`: `UNSUPPORTED` for a file that is no
     table, `UNREADABLE` where the rules refuse faulty rows, `NO_CONTENT` without a good one."""
     rules = given.profile.records or RecordRules()
     rows = Rows()
@@ -111,28 +71,35 @@ def parse(given: ParseInput) -> ShardResult:
                 else "the review names no entry",
             )
         return rows.result("records")
-    columns = _columns(rules)
+    columns = stated_columns(rules)
     good: dict[tuple[str, str], Entry] = {}
     faults: list[Finding] = []
     left_out = 0
-    for number, hidden, record in _records(given, rows):
+    for line in _records(given, rows):
         try:
-            if record is None:
+            if line.record is None:
                 raise _Refused("it is no JSON object")
-            entry = _entry(record, columns, rules)
+            entry = _entry(line.record, columns, rules)
             key = (entry.id, entry.name if rules.kind == "questions" else "")
             if key in good and rules.duplicates == "refuse":
                 raise _Refused("the id is in the file twice")
         except _Refused as reason:
-            faults.append(_fault(number, str(reason)))
+            faults.append(_fault(line, "row_refused", str(reason)))
             continue
-        said = record.get(columns.get("visible", ""), "")
-        if rules.visible_only and not entry.deleted and (hidden or said.casefold() in _NO):
+        said = line.record.get(columns.get("visible", ""), "")
+        if rules.visible_only and not entry.deleted and (line.hidden or said.casefold() in _NO):
             left_out += 1
-        elif key not in good or rules.duplicates == "last":
-            good[key] = entry
-        elif rules.duplicates == "merge":
-            good[key] = united(good[key], entry)
+            continue
+        if key in good and rules.duplicates == "first":
+            continue
+        if rules.kind == "entries" and not entry.deleted:
+            try:
+                image = _picture(line, line.record.get(columns.get("image", ""), ""), given.assets)
+                entry = entry.model_copy(update={"image": image})
+            except PictureRefused as reason:
+                faults.append(_fault(line, "row_picture", str(reason)))
+        known = good.get(key) if rules.duplicates == "merge" else None
+        good[key] = united(known, entry) if known else entry
     if faults and rules.on_error == "refuse":
         named = "; ".join(fault.detail for fault in faults[:5])
         raise DocumentFault(
@@ -141,7 +108,7 @@ def parse(given: ParseInput) -> ShardResult:
     if faults and not good:
         raise DocumentFault(Code.NO_CONTENT, f"no row is an entry: {faults[0].detail}")
     for entry in good.values():
-        rows.add("paragraph", entry.name or entry.id, entry=entry)
+        rows.add("paragraph", entry.name or entry.id, entry=entry, asset=entry.image or None)
     if left_out:
         rows.note("rows_not_visible", "rows that are not visible were left out", count=left_out)
     result = rows.result("records")
@@ -152,26 +119,23 @@ def parse(given: ParseInput) -> ShardResult:
     return result
 
 
-def _fault(number: int, reason: str) -> Finding:
-    return Finding(code="row_refused", detail=f"row {number}: {reason}", severity="warning")
+def _fault(line: _Line, code: str, reason: str) -> Finding:
+    return Finding(code=code, detail=f"row {line.number}: {reason}", severity="warning")
 
 
-def _columns(rules: RecordRules) -> dict[str, str]:
-    """Our field by the folded name of the file's column that the rules state."""
-    unknown = sorted(set(rules.columns) - set(COLUMNS) - {"question"})
-    if unknown:
-        raise DocumentFault(
-            Code.UNREADABLE, f"columns: no field is called {unknown[0][:40]}; known are "
-            f"{', '.join(COLUMNS)}, question",
-        )  # fmt: skip
-    return {field: _folded(column) for field, column in rules.columns.items()}
+def _picture(line: _Line, value: str, assets: AssetSink) -> str:
+    """The asset of the row's picture, that of its column before one that is anchored in it;
+    empty without any."""
+    if value.strip():
+        return assets.add(*from_url(value.strip()))
+    return assets.add(line.picture, checked(line.picture)) if line.picture is not None else ""
 
 
 def _entry(record: Mapping[str, str], columns: dict[str, str], rules: RecordRules) -> Entry:
     """The entry of a record whose keys are folded; fills `columns` as it meets their names."""
     for field, names in {**COLUMNS, "question": QUESTION}.items():
         if field not in columns:
-            known = next((n for n in map(_folded, names) if n in record), None)
+            known = next((n for n in map(folded, names) if n in record), None)
             if known is not None:
                 columns[field] = known
 
@@ -208,10 +172,6 @@ def _entry(record: Mapping[str, str], columns: dict[str, str], rules: RecordRule
     )
 
 
-def _folded(column: str) -> str:
-    return one_line(column).casefold().replace(" ", "_")
-
-
 def _format(given: ParseInput) -> str:
     """How the file is read: a text as its name says, whatever its first lines look like."""
     name = given.profile.format
@@ -223,16 +183,14 @@ def _format(given: ParseInput) -> str:
     return "csv" if suffix in CSV_SUFFIXES else name
 
 
-def _records(given: ParseInput, rows: Rows) -> Iterator[tuple[int, bool, dict[str, str] | None]]:
-    """(row of the file from 1, whether it is hidden, values by folded column; None for a line
-    that is no record)."""
+def _records(given: ParseInput, rows: Rows) -> Iterator[_Line]:
     name = _format(given)
     if name in JSON:
         for number, record in numbered_records(given):
             if isinstance(record, dict):
-                yield number, False, {_folded(k): v for k, v in flat_fields(record)}
+                yield _Line(number, {folded(k): v for k, v in flat_fields(record)})
             else:
-                yield number, False, None
+                yield _Line(number, None)
         return
     if name not in SHEETS:
         raise DocumentFault(
@@ -263,7 +221,7 @@ def _sheets(given: ParseInput, rows: Rows, name: str) -> Iterator[Sheet]:
     yield from read_calamine(given.path)
 
 
-def _of_sheet(sheet: Sheet) -> Iterator[tuple[int, bool, dict[str, str]]]:
+def _of_sheet(sheet: Sheet) -> Iterator[_Line]:
     """The rows below the first filled one, which names the columns."""
     lines: dict[int, dict[int, str]] = {}
     for (row, column), text in sheet.cells.items():
@@ -271,9 +229,9 @@ def _of_sheet(sheet: Sheet) -> Iterator[tuple[int, bool, dict[str, str]]]:
     if not lines:
         return
     first, *rest = sorted(lines)
-    names = {column: _folded(text) for column, text in lines[first].items()}
+    names = {column: folded(text) for column, text in lines[first].items()}
     for row in rest:
         values: dict[str, Any] = {
             names[column]: text for column, text in lines[row].items() if column in names
         }
-        yield row + 1, row in sheet.hidden_rows, values
+        yield _Line(row + 1, values, row in sheet.hidden_rows, sheet.pictures.get(row))

@@ -17,8 +17,8 @@ PROGRESS_ROWS = 10_000
 def read_csv(given: ParseInput, rows: Rows) -> Sheet:
     """The table of a CSV file; rows past `MAX_CELLS` cells are left out with a finding."""
     text = read_text(given).replace("\0", "")
-    delimiter = sniff(text)
     csv.field_size_limit(MAX_FIELD)
+    delimiter = sniff(text)
     sheet = Sheet(given.profile.file_name)
     row = 0
     try:

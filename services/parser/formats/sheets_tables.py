@@ -30,7 +30,7 @@ class Sheet:
     """A sheet as read: shown texts by (row, column) from 0, merged ranges, what is hidden.
 
     `texts`, `images`, `charts`, `notes`, `heads` and `feet` are what is drawn, commented and
-    printed.
+    printed; `pictures` the leftmost image that is anchored in a row.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Sheet:
     notes: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     images: list[bytes] = field(default_factory=list)
+    pictures: dict[int, bytes] = field(default_factory=dict)
     charts: list[Chart] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     feet: list[str] = field(default_factory=list)

@@ -22,6 +22,10 @@ _PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
 _WORKBOOK = "xl/workbook.xml"
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}sheet"
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
+_ANCHORS = (f"{_DRAWING}oneCellAnchor", f"{_DRAWING}twoCellAnchor")
+_EMBEDDED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _NOTE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}comment"
 _NOTE_TEXT = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}t"
 
@@ -137,14 +141,33 @@ def _drawn(given: ParseInput, sheet: Sheet, part: str) -> None:
                     text = clean("".join(t.text or "" for t in note.iter(_NOTE_TEXT)))
                     sheet.notes += [f"{note.get('ref', '')}: {text}"] if text else []
             elif kind == "drawing":
-                for paragraph in _tree(archive, target).iter(_PARAGRAPH):
+                drawing = _tree(archive, target)
+                for paragraph in drawing.iter(_PARAGRAPH):
                     text = clean("".join(t.text or "" for t in paragraph.iter(_TEXT)))
                     sheet.texts += [text] if text else []
-                for inner, drawn in _related(archive, target):
+                images: dict[str, bytes] = {}
+                for inner, drawn, identity in _relations(archive, target):
                     if inner == "image" and archive.getinfo(drawn).file_size <= MAX_PART:
                         sheet.images.append(archive.read(drawn))
+                        images[identity] = sheet.images[-1]
                     elif inner == "chart" and (chart := chart_of(_tree(archive, drawn))):
                         sheet.charts.append(chart)
+                sheet.pictures |= _anchored(drawing, images)
+
+
+def _anchored(drawing: Any, images: dict[str, bytes]) -> dict[int, bytes]:
+    """The leftmost image of a drawing by the row, from 0, in which its upper left corner lies."""
+    found: dict[int, tuple[int, bytes]] = {}
+    for anchor in (one for one in drawing if one.tag in _ANCHORS):
+        corner = [anchor.findtext(f"{_DRAWING}from/{_DRAWING}{at}", "") for at in ("row", "col")]
+        shown = (images.get(blip.get(_EMBEDDED, "")) for blip in anchor.iter(_BLIP))
+        data = next((one for one in shown if one is not None), None)
+        if data is None or not all(at.strip().isdecimal() for at in corner):
+            continue
+        row, column = (int(at) for at in corner)
+        if row not in found or column < found[row][0]:
+            found[row] = (column, data)
+    return {row: data for row, (_, data) in found.items()}
 
 
 def _chart_sheets(given: ParseInput) -> Iterator[Sheet]:
