@@ -6,16 +6,19 @@ pays for nothing twice, and erasing the document erases the answers.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from libs.contracts.artefacts.records import MergedEntries
 from libs.contracts.entries import Enrichment, EnrichStep, Entry
+from libs.contracts.events import ArtefactRef
 from libs.contracts.query.entries import StepCost
+from libs.runtime.artefacts import load_bytes
 from libs.runtime.keys import answers_prefix
 from libs.runtime.models.caches import StoredAnswers
 from libs.runtime.models.factory import open_model
-from libs.runtime.models.failure import ModelFailed
+from libs.runtime.models.failure import ModelFailed, Reason
+from libs.runtime.models.messages import IMAGE_TOKENS
 from libs.runtime.models.port import Model
 from libs.runtime.models.use import ModelUse
 from libs.runtime.objects.port import ObjectStore
@@ -28,17 +31,39 @@ from services.chunker.text import CountMany
 BEAT_SECONDS = 2.0
 """How often a cancel is looked for while models are waited for."""
 
+NOT_TAKEN = frozenset({Reason.INVALID, Reason.FILTERED, Reason.TOO_LONG})
+"""Failures that a picture may be the reason of: a model without eyes refuses the request."""
+
 Change = Callable[[], Awaitable[Entry]]
 
 
 @dataclass(frozen=True)
 class Call:
-    """What one entry is asked of a model; `inputs` is what its answer is kept by."""
+    """What one entry is asked of a model; `inputs` is what its answer is kept by, `picture` the
+    asset that is shown, empty for none."""
 
     entry: Entry
     prompt: str
     inputs: str
     known: bool
+    picture: str = ""
+
+
+@dataclass
+class Asking:
+    """A model at one step, where its answers and the pictures that it is shown lie, and how many
+    it did not take."""
+
+    model: Model
+    cache: StoredAnswers
+    objects: ObjectStore
+    pictures: Mapping[str, ArtefactRef]
+    unseen: int = 0
+
+    async def images(self, call: Call) -> list[bytes]:
+        """The picture of a call, if it has one."""
+        reference = self.pictures.get(call.picture)
+        return [] if reference is None else [await load_bytes(self.objects, reference)]
 
 
 @dataclass(frozen=True)
@@ -56,18 +81,26 @@ class Enricher:
         return self.describe if step == "describe" else self.context
 
     async def enriched(
-        self, namespace: str, document_id: str, step: EnrichStep, given: MergedEntries, work: Work
+        self,
+        namespace: str,
+        document_id: str,
+        step: EnrichStep,
+        given: MergedEntries,
+        work: Work,
+        pictures: Mapping[str, ArtefactRef] | None = None,
     ) -> MergedEntries:
-        """The entries after the step; what had its answer before is not asked again. Raises
-        `ModelFailed` when a model is away, for the step to be tried later; an entry whose answer
-        is of no use stays as it was and is counted."""
+        """The entries after the step; what had its answer before is not asked again. `pictures`
+        are the stored ones by the names that entries have for them. Raises `ModelFailed` when a
+        model is away, for the step to be tried later; an entry whose answer is of no use stays as
+        it was and is counted."""
         model = self.model_of(step)
         if model is None:
             return given
         cache = StoredAnswers(self.objects, answers_prefix(namespace, document_id))
         calls = [c for c in calls_of(step, given.entries, given.wanted, model.name) if not c.known]
         make = _described if step == "describe" else _told_apart
-        changes = [_change(make, model, cache, call) for call in calls]
+        asking = Asking(model, cache, self.objects, pictures or {})
+        changes = [_change(make, asking, call) for call in calls]
         answers = await _gathered(changes, self.at_once, work)
         made = {
             call.entry.id: answer
@@ -79,6 +112,7 @@ class Enricher:
             update={
                 "entries": [made.get(entry.id, entry) for entry in given.entries],
                 "failed": {**given.failed, step: failed} if failed else given.failed,
+                "unseen": given.unseen + asking.unseen,
             }
         )
 
@@ -97,13 +131,17 @@ class Enricher:
         new = [call for call in calls if not call.known]
         system = ask.DESCRIBE if step == "describe" else ask.CONTEXT
         room = ask.DESCRIBE_TOKENS if step == "describe" else ask.CONTEXT_TOKENS
-        counted = await asyncio.to_thread(count_many, [system, *(call.prompt for call in new)])
+        texts = [system, ask.SHOWN, *(call.prompt for call in new)]
+        counted = await asyncio.to_thread(count_many, texts)
+        shown = sum(bool(call.picture) for call in new)
         return StepCost(
             step=step,
             model=model.name,
             calls=len(new),
             cached=len(calls) - len(new),
-            tokens_in=sum(counted[1:]) + counted[0] * len(new),
+            tokens_in=sum(counted[2:])
+            + counted[0] * len(new)
+            + (counted[1] + IMAGE_TOKENS) * shown,
             tokens_out=room * len(new),
         )
 
@@ -130,47 +168,61 @@ def calls_of(
         if entry.id not in chosen:
             continue
         had = entry.enriched or Enrichment()
+        picture = entry.image if step == "describe" else ""
         if step == "describe":
             prompt, known = ask.describe_prompt(entry), had.inputs
         else:
             near = around(siblings[entry.category], place) if entry.category else []
             prompt, known = ask.context_prompt(entry, near), had.told
-        inputs = ask.inputs_of(prompt, model)
-        found.append(Call(entry, prompt, inputs, known == inputs))
+        inputs = ask.inputs_of(prompt, model, picture)
+        found.append(Call(entry, prompt, inputs, known == inputs, picture))
     return found
 
 
-Make = Callable[[Model, StoredAnswers, Call], Awaitable[Entry]]
+Make = Callable[[Asking, Call], Awaitable[Entry]]
 
 
-def _change(make: Make, model: Model, cache: StoredAnswers, call: Call) -> Change:
+def _change(make: Make, asking: Asking, call: Call) -> Change:
     async def change() -> Entry:
-        return await make(model, cache, call)
+        return await make(asking, call)
 
     return change
 
 
-async def _described(model: Model, cache: StoredAnswers, call: Call) -> Entry:
-    said = await model.json(
-        ask.DESCRIBE,
+async def _described(asking: Asking, call: Call) -> Entry:
+    images = await asking.images(call)
+    try:
+        said = await _description(asking, call, images)
+    except ModelFailed as failed:
+        if not images or failed.reason not in NOT_TAKEN:
+            raise
+        said = await _description(asking, call, [])
+        asking.unseen += 1
+    made = ask.enrichment_of(call.entry, said, call.inputs, asking.model.name)
+    return call.entry.model_copy(update={"enriched": made})
+
+
+async def _description(asking: Asking, call: Call, images: Sequence[bytes]) -> ask.Described:
+    """What the model says; an answer without the picture is kept by the text alone."""
+    return await asking.model.json(
+        f"{ask.DESCRIBE} {ask.SHOWN}" if images else ask.DESCRIBE,
         call.prompt,
         ask.Described,
         max_tokens=ask.DESCRIBE_TOKENS,
         temperature=ask.DESCRIBE_TEMPERATURE,
-        cache=cache,
-        cache_key=call.inputs,
+        images=images,
+        cache=asking.cache,
+        cache_key=call.inputs if images else ask.inputs_of(call.prompt, asking.model.name),
     )
-    made = ask.enrichment_of(call.entry, said, call.inputs, model.name)
-    return call.entry.model_copy(update={"enriched": made})
 
 
-async def _told_apart(model: Model, cache: StoredAnswers, call: Call) -> Entry:
-    answer = await model.text(
+async def _told_apart(asking: Asking, call: Call) -> Entry:
+    answer = await asking.model.text(
         ask.CONTEXT,
         call.prompt,
         max_tokens=ask.CONTEXT_TOKENS,
         temperature=ask.CONTEXT_TEMPERATURE,
-        cache=cache,
+        cache=asking.cache,
         cache_key=call.inputs,
     )
     old = call.entry.enriched or Enrichment()
@@ -178,7 +230,7 @@ async def _told_apart(model: Model, cache: StoredAnswers, call: Call) -> Entry:
         update={
             "context": ask.sentence_of(answer.text),
             "told": call.inputs,
-            "by": list(dict.fromkeys([*old.by, model.name])),
+            "by": list(dict.fromkeys([*old.by, asking.model.name])),
         }
     )
     return call.entry.model_copy(update={"enriched": made})

@@ -78,10 +78,11 @@ async def on_parsed(deps: Deps, event: DocumentParsed, work: Work) -> None:
             event = event.model_copy(update={"diagnostics": told})
         await _announce(deps, event, built, work)
         return
-    union, report = await merge(deps.objects, deps.documents, event, rules, rows)
+    uploaded = await merge(deps.objects, deps.documents, event, rules, rows)
+    union, report = uploaded.union, uploaded.report
     changes: dict[str, Any] = {
         "diagnostics": await noted(deps.objects, event, unnamed(union)),
-        "assets": dict(event.assets),
+        "assets": dict(uploaded.pictures),
     }
     if rules.review and rules.kind == "entries":
         key = attempt_key(event, REVIEW)
@@ -124,9 +125,10 @@ async def on_cost(deps: Deps, query: CostQuery) -> CostAnswer:
     assert documents is not None
     assert enricher is not None
     document_id = records_document("entries", query.collection)
-    entries = await published_of(deps.objects, documents, query.namespace, document_id)
-    if entries is None:
+    published = await published_of(deps.objects, documents, query.namespace, document_id)
+    if published is None:
         return CostAnswer(known=False)
+    entries = published.entries
     ids = query.ids or [entry.id for entry in entries]
     steps = [await enricher.cost(step, entries, ids, deps.count_many) for step in query.steps]
     chosen = {entry.id for entry in entries} & set(ids)
@@ -140,7 +142,9 @@ async def _step(deps: Deps, event: EntriesMerged, step: EnrichStep, work: Work) 
     if deps.enricher is None or not wanted:
         return event.entries
     given = await load_json(deps.objects, event.entries, MergedEntries)
-    made = await deps.enricher.enriched(event.namespace, event.document_id, step, given, work)
+    made = await deps.enricher.enriched(
+        event.namespace, event.document_id, step, given, work, event.assets
+    )
     return await save_json(deps.objects, attempt_key(event, f"{step}/entries.json"), made)
 
 

@@ -1,6 +1,7 @@
 """Records on their way: merged with what is published, enriched step by step, noted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from libs.contracts.artefacts.diagnostics import Diagnostics, Finding
 from libs.contracts.artefacts.records import MergedEntries, QuestionChange, ReviewReport
@@ -21,15 +22,34 @@ _NOT_DONE: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True)
+class Published:
+    """The published records of a document, and the artefacts beside them."""
+
+    entries: list[Entry]
+    artefacts: Mapping[str, ArtefactRef]
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """An upload over what is published: all records, what a review changed, and where the
+    pictures are that the records name."""
+
+    union: Merged
+    report: ReviewReport
+    pictures: dict[str, ArtefactRef]
+
+
 async def published_of(
     objects: ObjectStore, documents: DocumentStore, namespace: str, document_id: str
-) -> list[Entry] | None:
-    """The published records of a document; None when none are."""
+) -> Published | None:
+    """What is published of a document of records; None when nothing is."""
     active = await documents.revision(namespace, document_id)
     if active is None:
         return None
     chunks = await load_chunks(objects, active.artefacts["chunks.json"])
-    return [c.metadata.entry for c in chunks if c.metadata.entry is not None]
+    entries = [c.metadata.entry for c in chunks if c.metadata.entry is not None]
+    return Published(entries, active.artefacts)
 
 
 async def merge(
@@ -38,22 +58,25 @@ async def merge(
     event: DocumentParsed,
     rules: RecordRules,
     rows: Sequence[Row],
-) -> tuple[Merged, ReviewReport]:
+) -> Uploaded:
     """The upload over what is published, once every earlier upload has come to its end: each
-    builds on the one before it. With it what a review changed."""
+    builds on the one before it."""
     given = [row.entry for row in rows if row.entry is not None]
     if documents is None:
-        return merged([], given, rules), ReviewReport()
+        union = merged([], given, rules)
+        return Uploaded(union, ReviewReport(), _pictures(union.entries, event.assets))
     revisions = await documents.revisions(event.namespace, event.document_id)
     if any(r.revision < event.revision and r.state in UNFINISHED for r in revisions):
         raise WorldFault(
             Code.OVERLOADED, "an earlier upload of these entries is at work", retry_after=1.0
         )
-    published: list[Entry] = []
+    found = None
     if rules.mode == "merge":
         found = await published_of(objects, documents, event.namespace, event.document_id)
-        published = found or []
-    return merged(published, given, rules), review_of(published, given)
+    known = found or Published([], {})
+    union = merged(known.entries, given, rules)
+    pictures = _pictures(union.entries, {**known.artefacts, **event.assets})
+    return Uploaded(union, review_of(known.entries, given), pictures)
 
 
 def review_of(published: Sequence[Entry], given: Sequence[Entry]) -> ReviewReport:
@@ -138,7 +161,25 @@ def not_enriched(given: MergedEntries, missing: Sequence[EnrichStep]) -> list[Fi
         )
         for step in missing
     ]
+    if given.unseen:
+        found.append(
+            Finding(
+                code="entry_picture_unseen",
+                detail="entries that were described without their picture: the model took none",
+                severity="warning",
+                count=given.unseen,
+            )
+        )
     return found
+
+
+def _pictures(
+    entries: Iterable[Entry], stored: Mapping[str, ArtefactRef]
+) -> dict[str, ArtefactRef]:
+    """The pictures that entries name. One of an earlier revision lies there still, and is copied
+    when this one is published."""
+    names = {entry.image for entry in entries}
+    return {name: reference for name, reference in stored.items() if name in names}
 
 
 def _change(entry: Entry, question: str) -> QuestionChange:

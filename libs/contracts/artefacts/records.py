@@ -9,12 +9,14 @@ from libs.contracts.entries import Entry
 
 class MergedEntries(Contract):
     """All entries that the revision will have; `wanted` are the ids to be enriched. `failed`
-    counts by step the entries whose model gave no usable answer."""
+    counts by step the entries whose model gave no usable answer, `unseen` those that were
+    described without their picture, which the model did not take."""
 
     schema_version: Literal[1] = 1
     entries: list[Entry]
     wanted: list[str]
     failed: dict[str, int] = {}
+    unseen: int = 0
 
 
 class QuestionChange(Contract):

@@ -120,6 +120,8 @@ def _by_status(error: Any) -> Exception:
         return ModelFailed(Reason.RATE_LIMITED, said, _retry_after(error.response.headers))
     if status in (401, 402, 403, 429):
         return ModelFailed(Reason.REFUSED, said)
+    if status >= 500 and "image input" in text:
+        return ModelFailed(Reason.INVALID, f"{said}: it takes no pictures")
     if status >= 500 or status in (408, 409, 425):
         return ModelFailed(Reason.BROKEN, said, _retry_after(error.response.headers))
     if "context_length" in text or "context length" in text or "maximum context" in text:

@@ -1,8 +1,6 @@
 """Entries enriched by models that misbehave: prompts, answers, resumption, cost."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -17,9 +15,6 @@ from libs.contracts.faults import StaleFault
 from libs.runtime.artefacts import load_json, save_json
 from libs.runtime.models.client import EndpointModel
 from libs.runtime.models.failure import ModelFailed
-from libs.runtime.models.settings import Endpoint
-from libs.runtime.models.tokens import TokenEstimate
-from libs.runtime.models.use import ModelUse
 from libs.runtime.work import Work
 from services.chunker import describe
 from services.chunker.cut import Sizes
@@ -42,18 +37,6 @@ ANSWER = {
     "embedding_text": "짧은 글.",
 }
 RULES = RecordRules(enrich=["describe", "context"])
-
-
-@pytest.fixture
-async def enricher(server: FakeModels, model_cache: Path) -> AsyncIterator[Enricher]:
-    endpoint = Endpoint(url=server.url, name="fake")
-    uses = (ModelUse.DESCRIBE, ModelUse.CONTEXT)
-    models = [EndpointModel(use, endpoint, TokenEstimate(model_cache)) for use in uses]
-    for model in models:
-        await model.warm_up()
-    made = Enricher(cast(Any, Objects()), *models, at_once=2)
-    yield made
-    await made.close()
 
 
 def given(*entries: Entry, wanted: str = "12") -> MergedEntries:

@@ -195,6 +195,7 @@ async def test_a_server_that_is_away_is_not_asked_every_time(opened: Open, time:
         (Status(404), Reason.INVALID),
         (Status(400, message="it is wrong"), Reason.INVALID),
         (Status(302), Reason.INVALID),
+        (Status(500, message="image input is not supported - hint: mmproj"), Reason.INVALID),
     ],
 )
 async def test_what_cannot_pass_is_not_tried_again(
