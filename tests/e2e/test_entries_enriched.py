@@ -1,5 +1,6 @@
 """Entries described by a model and reviewed in a workbook, over the whole stack."""
 
+import base64
 import io
 import json
 from collections.abc import Iterator
@@ -9,13 +10,22 @@ import httpx
 import openpyxl
 import pytest
 from openpyxl.styles import Font
+from PIL import Image
 
 from tests.support.models import Asked, FakeModels, Say, spoken
 from tests.support.stack import Stack, running_stack
 
-MENU = """id,name,path,category,keywords
-M1,이체 취소,이체 > 취소,이체,송금 취소
-M2,한도 조회,한도 > 조회,한도,
+
+def red() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (48, 48), "red").save(out, "PNG")
+    return out.getvalue()
+
+
+SHOWN = f"data:image/png;base64,{base64.b64encode(red()).decode()}"
+MENU = f"""id,name,path,category,keywords,image
+M1,이체 취소,이체 > 취소,이체,송금 취소,"{SHOWN}"
+M2,한도 조회,한도 > 조회,한도,,https://example.com/m2.png
 """
 
 
@@ -67,6 +77,10 @@ def test_described_reviewed_and_described_anew(described: Stack, server: FakeMod
         options = {"options": json.dumps({"wait_for_dense": True})}
         file = {"file": ("menu.csv", MENU.encode(), "text/csv")}
         published(described, client.post(f"{base}/entries", files=file, data=options))
+        noticed = client.get(f"{described.base}/documents/entries-bank/diagnostics").json()
+        assert [f["detail"] for f in noticed["findings"] if f["code"] == "row_picture"] == [
+            "row 3: its picture is an address, and nothing is fetched: send its bytes"
+        ]
         cost = client.post(f"{base}/enrich", json={}).json()
         assert [(s["step"], s["model"], s["calls"]) for s in cost["steps"]] == [
             ("describe", "fake", 2),
@@ -77,6 +91,7 @@ def test_described_reviewed_and_described_anew(described: Stack, server: FakeMod
         begun = client.post(f"{base}/enrich", json={"dry_run": False})
         published(described, begun, begun.json()["job"])
         assert len(server.asked) == 4
+        assert [asked.pictures for asked in server.asked if asked.pictures] == [[SHOWN]]
         chunks = client.get(f"{described.base}/documents/entries-bank/chunks").json()["chunks"]
         assert [c["content"].split("\n")[0] for c in chunks] == [
             "[context] 다른 항목과 다르다."
@@ -99,6 +114,12 @@ def test_described_reviewed_and_described_anew(described: Stack, server: FakeMod
         assert report["feedback"] == ["M1"]
         asked = [one for one in server.asked[4:] if "sample_queries" in one.system]
         assert ["<name>이체 취소</name>" in one.user for one in asked] == [True]
+        assert [one.pictures for one in asked] == [[SHOWN]], "a review keeps the picture"
+        chunks = client.get(f"{described.base}/documents/entries-bank/chunks").json()["chunks"]
+        images = [c["metadata"]["entry"]["image"] for c in chunks]
+        assert sorted(map(bool, images)) == [False, True]
+        picture = client.get(f"{described.base}/documents/entries-bank/{max(images)}")
+        assert picture.content == red()
 
         overview = client.get(f"{base}/overview").json()
         assert (overview["entries"], overview["questions"]) == (2, 16)

@@ -44,6 +44,13 @@ class Asked:
         content = next(m["content"] for m in reversed(self.body["messages"]) if m["role"] == "user")
         return content if isinstance(content, str) else content[0]["text"]
 
+    @property
+    def pictures(self) -> list[str]:
+        """The addresses of the pictures in the last message."""
+        content = self.body["messages"][-1]["content"]
+        parts = [] if isinstance(content, str) else content
+        return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+
 
 @dataclass(frozen=True)
 class Say:

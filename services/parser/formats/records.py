@@ -98,6 +98,8 @@ def parse(given: ParseInput) -> ShardResult:
                 entry = entry.model_copy(update={"image": image})
             except PictureRefused as reason:
                 faults.append(_fault(line, "row_picture", str(reason)))
+            if entry.image:
+                given.progress(0)
         known = good.get(key) if rules.duplicates == "merge" else None
         good[key] = united(known, entry) if known else entry
     if faults and rules.on_error == "refuse":

@@ -52,15 +52,8 @@ async def described(enricher: Enricher, *entries: Entry, **shown: ArtefactRef) -
     return await enricher.enriched("acme", "entries-a", "describe", given, Work("job-1"), pictures)
 
 
-def shown(asked: Asked) -> list[str]:
-    """The addresses of the pictures in a request."""
-    content = asked.body["messages"][-1]["content"]
-    parts = [] if isinstance(content, str) else content
-    return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-
-
 def without_eyes(asked: Asked) -> Say | Status:
-    return Status(400, message="image_url is not supported") if shown(asked) else spoken(ANSWER)
+    return Status(400, message="image_url is not supported") if asked.pictures else spoken(ANSWER)
 
 
 async def test_the_picture_is_in_the_request_and_the_answer_is_kept_by_it(
@@ -69,7 +62,7 @@ async def test_the_picture_is_in_the_request_and_the_answer_is_kept_by_it(
     server.otherwise = spoken(ANSWER)
     found = await described(enricher, entry_with(RED))
     (asked,) = server.asked
-    assert shown(asked) == [f"data:image/png;base64,{base64.b64encode(RED).decode()}"]
+    assert asked.pictures == [f"data:image/png;base64,{base64.b64encode(RED).decode()}"]
     assert "<name>카드 분실 신고</name>" in asked.user
     assert describe.SHOWN in asked.system
     assert found.entries[0].enriched is not None
@@ -81,9 +74,9 @@ async def test_the_picture_is_in_the_request_and_the_answer_is_kept_by_it(
     another = found.entries[0].model_copy(update={"image": name_of(BLUE)})
     await described(enricher, another)
     assert len(server.asked) == 2
-    assert shown(server.asked[1]) != shown(asked)
+    assert server.asked[1].pictures != asked.pictures
     await described(enricher, found.entries[0].model_copy(update={"image": ""}))
-    assert shown(server.asked[2]) == []
+    assert server.asked[2].pictures == []
     assert describe.SHOWN not in server.asked[2].system
 
 
@@ -110,7 +103,7 @@ async def test_a_model_without_eyes_is_asked_once_more_without_the_picture(
 ) -> None:
     server.will(refusal, spoken(ANSWER))
     found = await described(enricher, entry_with(RED))
-    assert [bool(shown(asked)) for asked in server.asked] == [True, False]
+    assert [bool(asked.pictures) for asked in server.asked] == [True, False]
     made = found.entries[0].enriched
     assert made is not None
     assert made.function_desc == ANSWER["function_desc"]
@@ -125,7 +118,7 @@ async def test_an_answer_without_the_picture_is_paid_once_and_counted_again(
     server.otherwise = without_eyes
     await described(enricher, entry_with(RED))
     again = await described(enricher, entry_with(RED))
-    assert [bool(shown(asked)) for asked in server.asked] == [True, False, True]
+    assert [bool(asked.pictures) for asked in server.asked] == [True, False, True]
     assert again.unseen == 1
 
 
