@@ -12,6 +12,7 @@ import pytest
 from openpyxl.styles import Font
 from PIL import Image
 
+from tests.e2e.test_operating import wait_until
 from tests.support.models import Asked, FakeModels, Say, spoken
 from tests.support.stack import Stack, running_stack
 
@@ -126,3 +127,8 @@ def test_described_reviewed_and_described_anew(described: Stack, server: FakeMod
         found = client.post(f"{base}/search", json={"query": "보낸 돈 물리고 싶어"}).json()
         assert found["entries"][0]["id"] == "M1"
         assert found["entries"][0]["similarity"] >= 0.85
+
+        erasing = client.delete(f"{described.base}/documents/entries-bank").json()
+        path = f"{described.base}/erasures/{erasing['erasure_id']}"
+        wait_until(lambda: client.get(path).json()["state"] == "erased")
+        assert not list((described.data / "objects").rglob(max(images).rpartition("/")[2]))
