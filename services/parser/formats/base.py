@@ -39,7 +39,8 @@ MAX_ASSETS = 20_000
 class AssetSink:
     """Images of one shard, written below the child's scratch folder, each once.
 
-    Equal bytes are one image, and so are images of one type that look the same.
+    Equal bytes are one image, and so are images of one type that look the same, unless what is
+    added says that its bytes alone count.
     At most `max_bytes` and `max_count` of distinct assets; more is `DocumentFault(TOO_LARGE)`.
     """
 
@@ -53,17 +54,18 @@ class AssetSink:
         self._looks: dict[str, Likeness] = {}
         self.media_types: dict[str, str] = {}
 
-    def add(self, data: bytes, media_type: str) -> str:
+    def add(self, data: bytes, media_type: str, *, by_looks: bool = True) -> str:
         """Keep `data`; its name in the revision, `assets/images/<sha256[:32]>.<ext>`.
 
         The extension follows `media_type`, `bin` where that is no known image type. An image
-        that looks like an earlier one gets the name of that one.
+        that looks like an earlier one gets the name of that one, unless told not `by_looks`:
+        screens of an app differ by few pixels.
         """
         digest = hashlib.sha256(data).hexdigest()[:32]
         name = f"assets/images/{digest}.{EXTENSIONS.get(media_type, 'bin')}"
         if name in self.media_types:
             return name
-        look = likeness(data) if media_type in PICTURES else None
+        look = likeness(data) if by_looks and media_type in PICTURES else None
         if look is not None and (twin := self._twin(look, media_type)) is not None:
             return twin
         if len(self.media_types) >= self._max_count or self._bytes + len(data) > self._max_bytes:

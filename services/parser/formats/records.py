@@ -129,8 +129,10 @@ def _picture(line: _Line, value: str, assets: AssetSink) -> str:
     """The asset of the row's picture, that of its column before one that is anchored in it;
     empty without any."""
     if value.strip():
-        return assets.add(*from_url(value.strip()))
-    return assets.add(line.picture, checked(line.picture)) if line.picture is not None else ""
+        return assets.add(*from_url(value.strip()), by_looks=False)
+    if line.picture is None:
+        return ""
+    return assets.add(line.picture, checked(line.picture), by_looks=False)
 
 
 def _entry(record: Mapping[str, str], columns: dict[str, str], rules: RecordRules) -> Entry:

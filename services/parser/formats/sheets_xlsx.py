@@ -1,6 +1,7 @@
 """XLSX: cells streamed by openpyxl's sheet parser, drawn parts read from the container."""
 
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relations
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 _ANCHORS = (f"{_DRAWING}oneCellAnchor", f"{_DRAWING}twoCellAnchor")
 _EMBEDDED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
+_PLACE = re.compile(r"\s*[0-9]{1,7}\s*")
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _NOTE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}comment"
 _NOTE_TEXT = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}t"
@@ -158,11 +160,11 @@ def _drawn(given: ParseInput, sheet: Sheet, part: str) -> None:
 def _anchored(drawing: Any, images: dict[str, bytes]) -> dict[int, bytes]:
     """The leftmost image of a drawing by the row, from 0, in which its upper left corner lies."""
     found: dict[int, tuple[int, bytes]] = {}
-    for anchor in (one for one in drawing if one.tag in _ANCHORS):
+    for anchor in (one for one in drawing.iter() if one.tag in _ANCHORS):
         corner = [anchor.findtext(f"{_DRAWING}from/{_DRAWING}{at}", "") for at in ("row", "col")]
         shown = (images.get(blip.get(_EMBEDDED, "")) for blip in anchor.iter(_BLIP))
         data = next((one for one in shown if one is not None), None)
-        if data is None or not all(at.strip().isdecimal() for at in corner):
+        if data is None or not all(_PLACE.fullmatch(at) for at in corner):
             continue
         row, column = (int(at) for at in corner)
         if row not in found or column < found[row][0]:

@@ -228,6 +228,19 @@ async def test_a_new_picture_takes_the_place_of_the_old_one() -> None:
     assert images_in(third) == set()
 
 
+async def test_without_a_model_the_rules_text_stands_beside_the_picture() -> None:
+    objects = cast(Any, Objects())
+    deps, _ = await uploaded(objects, entry_with(RED, path="카드 > 분실"), 1, enrich=["describe"])
+    deps = Deps(deps.bus, objects, count_words, Sizes(), None, Enricher(objects, None, None, 1))
+    announced = cast(Any, deps.bus).announced
+    for handler in (on_merged, on_described):
+        await handler(deps, list(announced.values())[-1], Work("job-1"))
+    said = list(announced.values())[-1]
+    assert images_in(said) == {name_of(RED)}
+    chunks = await load_json(objects, said.artefacts["chunks.json"], Chunks)
+    assert chunks.chunks[0].content.startswith("카드 분실 신고. 위치: 카드 > 분실")
+
+
 async def test_an_upload_with_a_picture_is_described_and_what_was_not_seen_is_said(
     enricher: Enricher, server: FakeModels
 ) -> None:

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import struct
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from libs.contracts.faults import DocumentFault
 from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.record_pictures import MAX_BYTES, PictureRefused, checked, from_url
 from services.parser.formats.records import parse
+from tests.unit.formats.test_likeness import BARS, chart, encoded
 
 
 def picture(kind: str = "PNG", colour: str = "red", size: tuple[int, int] = (8, 8)) -> bytes:
@@ -157,6 +159,40 @@ def test_a_picture_anchored_in_a_row_of_a_workbook_is_that_of_its_entry(tmp_path
     assert [f.detail for f in result.findings] == [
         "row 5: its picture is no PNG, JPEG or WebP file"
     ]
+
+
+def test_screens_that_differ_by_a_few_pixels_are_two_pictures(tmp_path: Path) -> None:
+    screens = []
+    for x in (60, 90):
+        screen = chart(BARS)
+        screen.paste("grey", (x, 20, x + 2, 22))
+        screens.append(encoded(screen, "PNG"))
+    lines = [{"id": n, "name": "a", "image": url(data)} for n, data in enumerate(screens)]
+    found = entries(read(tmp_path, "\n".join(map(json.dumps, lines)), "jsonl"))
+    assert [(tmp_path / "out" / name).read_bytes() for name in found.values()] == screens
+    sink = AssetSink(tmp_path / "looks")
+    assert len({sink.add(data, "image/png") for data in screens}) == 1, "by their looks one"
+
+
+def test_a_drawing_with_odd_anchors_costs_only_their_pictures(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
+        sheet = book.add_worksheet()
+        for row, line in enumerate([["id", "name"], [1, "a"], [2, "b"]]):
+            sheet.write_row(row, 0, line)
+        for row, colour in ((1, "red"), (2, "blue")):
+            sheet.insert_image(row, 3, "i", {"image_data": io.BytesIO(picture(colour=colour))})
+    odd = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(out.getvalue())) as old, zipfile.ZipFile(odd, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            if name == "xl/drawings/drawing1.xml":
+                assert b"<xdr:row>1</xdr:row>" in part
+                far = b"<xdr:row>" + b"9" * 6_000 + b"</xdr:row>"
+                part = part.replace(b"<xdr:row>1</xdr:row>", far)
+            new.writestr(name, part)
+    found = entries(read(tmp_path, odd.getvalue(), "xlsx"))
+    assert {key: bool(image) for key, image in found.items()} == {"1": False, "2": True}
 
 
 def test_sample_questions_and_records_that_are_taken_away_have_no_pictures(tmp_path: Path) -> None:
