@@ -7,9 +7,17 @@ from libs.contracts.artefacts.nav import NavSection
 Answer = dict[str, Any]
 
 
+RELIED_ON = frozenset({"evidence", "section_path", "page_numbers"})
+"""Fields that programs read without asking whether they are there: kept when they are empty."""
+
+
 def filled(answer: Answer) -> Answer:
-    """The answer without what says nothing."""
-    return {key: value for key, value in answer.items() if value not in (None, "", [], {})}
+    """The answer without what says nothing, and with what is relied on."""
+    return {
+        key: value
+        for key, value in answer.items()
+        if key in RELIED_ON or value not in (None, "", [], {})
+    }
 
 
 def outlined(section: NavSection) -> Answer:
