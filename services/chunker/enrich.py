@@ -33,6 +33,8 @@ BEAT_SECONDS = 2.0
 
 NOT_TAKEN = frozenset({Reason.INVALID, Reason.FILTERED, Reason.TOO_LONG})
 """Failures that a picture may be the reason of: a model without eyes refuses the request."""
+BLIND_AFTER = 3
+"""Pictures that a model did not take, and none that it did, after which it is shown no more."""
 
 Change = Callable[[], Awaitable[Entry]]
 
@@ -52,16 +54,19 @@ class Call:
 @dataclass
 class Asking:
     """A model at one step, where its answers and the pictures that it is shown lie, and how many
-    it did not take."""
+    it took and did not take."""
 
     model: Model
     cache: StoredAnswers
     objects: ObjectStore
     pictures: Mapping[str, ArtefactRef]
+    seen: int = 0
     unseen: int = 0
 
     async def images(self, call: Call) -> list[bytes]:
-        """The picture of a call, if it has one."""
+        """The picture of a call, if it has one and the model has eyes."""
+        if self.unseen >= BLIND_AFTER and not self.seen:
+            return []
         reference = self.pictures.get(call.picture)
         return [] if reference is None else [await load_bytes(self.objects, reference)]
 
@@ -190,14 +195,17 @@ def _change(make: Make, asking: Asking, call: Call) -> Change:
 
 
 async def _described(asking: Asking, call: Call) -> Entry:
-    images = await asking.images(call)
-    try:
-        said = await _description(asking, call, images)
-    except ModelFailed as failed:
-        if not images or failed.reason not in NOT_TAKEN:
-            raise
+    said = None
+    if images := await asking.images(call):
+        try:
+            said = await _description(asking, call, images)
+            asking.seen += 1
+        except ModelFailed as failed:
+            if failed.reason not in NOT_TAKEN:
+                raise
+    if said is None:
         said = await _description(asking, call, [])
-        asking.unseen += 1
+        asking.unseen += bool(call.picture)
     made = ask.enrichment_of(call.entry, said, call.inputs, asking.model.name)
     return call.entry.model_copy(update={"enriched": made})
 

@@ -19,7 +19,7 @@ from libs.runtime.models.messages import IMAGE_TOKENS
 from libs.runtime.work import Work
 from services.chunker import describe
 from services.chunker.cut import Sizes
-from services.chunker.enrich import Enricher
+from services.chunker.enrich import BLIND_AFTER, Enricher
 from services.chunker.handlers import Deps, on_described, on_merged, on_parsed
 from services.indexer.promote import promote
 from tests.support.fakes import Bus, Objects
@@ -120,6 +120,30 @@ async def test_an_answer_without_the_picture_is_paid_once_and_counted_again(
     again = await described(enricher, entry_with(RED))
     assert [bool(asked.pictures) for asked in server.asked] == [True, False, True]
     assert again.unseen == 1
+
+
+async def test_a_model_without_eyes_is_not_shown_every_picture(
+    enricher: Enricher, server: FakeModels
+) -> None:
+    server.otherwise = without_eyes
+    many = [entry_with(RED).model_copy(update={"id": f"{n}", "name": f"{n}"}) for n in range(9)]
+    found = await described(enricher, *many)
+    assert sum(bool(asked.pictures) for asked in server.asked) < BLIND_AFTER + enricher.at_once
+    assert all(entry.enriched for entry in found.entries)
+    assert found.unseen == len(many)
+
+
+async def test_a_picture_that_is_refused_among_others_costs_only_its_own(
+    enricher: Enricher, server: FakeModels
+) -> None:
+    def picky(asked: Asked) -> Say | Status:
+        return Status(400) if int(asked.user[6]) % 2 and asked.pictures else spoken(ANSWER)
+
+    server.otherwise = picky
+    many = [entry_with(RED).model_copy(update={"id": f"{n}", "name": f"{n}"}) for n in range(9)]
+    found = await described(enricher, *many)
+    assert sum(bool(asked.pictures) for asked in server.asked) == len(many)
+    assert found.unseen == 4
 
 
 async def test_a_model_that_fails_with_and_without_the_picture_leaves_the_entry(
