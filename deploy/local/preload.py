@@ -18,6 +18,7 @@ MODULES = (
     "uvicorn.loops.uvloop",
     "sqlalchemy.dialects.sqlite.pysqlite",
     "structlog",
+    "snowballstemmer",
     "prometheus_client",
     "opentelemetry.sdk.trace.export",
     "libs.runtime.service",
