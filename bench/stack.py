@@ -168,7 +168,7 @@ async def _bytes(places: dict[str, str]) -> dict[str, int]:
     return found
 
 
-def sizes(report: Report, places: dict[str, str], size: int) -> None:
+def room(report: Report, places: dict[str, str], size: int) -> None:
     """What a chunk of 60 words takes in each store."""
     taken = asyncio.run(_bytes(places))
     told = ", ".join(f"{name} {count / size / 1024:.1f}" for name, count in sorted(taken.items()))
@@ -186,7 +186,7 @@ def run(report: Report, sizes: tuple[int, ...] = SIZES) -> None:
                 seconds = time.perf_counter() - started
                 report.add(Figure(f"OpenSearch filled to {size:,} chunks", f"{seconds:.0f} s"))
                 p95, have = search(report, stack, places, size), size
-                sizes(report, places, size)
+                room(report, places, size)
                 if before is not None:
                     report.add(
                         Figure(
