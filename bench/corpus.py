@@ -111,7 +111,7 @@ def queries(count: int, *, seed: int = 13) -> list[str]:
 async def fill(data: Path, have: int, want: int, places: Mapping[str, str] | None = None) -> None:
     """Publish documents until the corpus in the data folder, or in the stores that `places`
     name as services' settings do, grows from `have` to `want` chunks; no service may be running
-    over local ones."""
+    over them."""
     given = {k.removeprefix("GROUNDWIRE_").lower(): v for k, v in (places or {}).items()}
     settings = Settings.model_validate({"data_dir": data, "embedder": "seeded", **given})
     stores = Stores(settings, index_writer=True)
@@ -160,7 +160,7 @@ async def _publish(stores: Stores, document: _Document) -> None:
     )
     ids = [chunk.chunk_id for chunk in chunks]
     await stores.index.write_vectors(NAMESPACE, job.revn, embedder.model, ids, vectors)
-    await catalog.documents.flip(
+    outcome, _ = await catalog.documents.flip(
         Flip(
             namespace=NAMESPACE,
             document_id=job.document_id,
@@ -172,6 +172,8 @@ async def _publish(stores: Stores, document: _Document) -> None:
             dense_model=embedder.model,
         )
     )
+    if outcome != "flipped":
+        raise SystemExit(f"{document.name} was not published: {outcome}. Does a service run?")
 
 
 def _chunk(text: str, order: int) -> Chunk:

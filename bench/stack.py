@@ -181,9 +181,11 @@ def run(report: Report, sizes: tuple[int, ...] = SIZES) -> None:
         with running_stack(GROUNDWIRE_EMBEDDER="seeded", **places) as stack:
             have, before = 0, None
             for size in sizes:
+                stack.stop()
                 started = time.perf_counter()
                 asyncio.run(fill(stack.data, have, size, places))
                 seconds = time.perf_counter() - started
+                stack.start()
                 report.add(Figure(f"OpenSearch filled to {size:,} chunks", f"{seconds:.0f} s"))
                 p95, have = search(report, stack, places, size), size
                 room(report, places, size)
