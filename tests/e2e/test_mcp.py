@@ -79,7 +79,10 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
         found = await used(client, "search", query="relief valve", document_ids=[name],
                            token_budget=500)  # fmt: skip
         piece = found["evidence"][0]
-        assert all(value not in (None, "", [], {}) for value in piece.values())
+        assert piece["section_path"] == hit["section_path"]
+        assert piece["page_numbers"] == []
+        others = piece.keys() - {"section_path", "page_numbers"}
+        assert all(piece[key] not in (None, "", [], {}) for key in others)
         assert piece["chunk_id"] == hit["chunk_id"]
         citation = {key: piece[key] for key in
                     ("document_id", "revision", "chunk_id", "content_hash")}  # fmt: skip
