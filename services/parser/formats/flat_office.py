@@ -4,14 +4,13 @@ Flat OpenDocument (OASIS, "Open Document Format 1.2, Part 1", 2011, 3.1.2) and t
 that Word, PowerPoint and Excel save as XML (`pkg:package` of Open XML SDK's "Flat OPC").
 """
 
-import base64
-import binascii
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from services.parser.formats.base import ParseInput
+from services.parser.formats.base64_text import from_base64
 from services.parser.formats.xml_tree import xml_root
 
 _OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -59,7 +58,7 @@ def _write_odf(archive: zipfile.ZipFile, root: Any, media_type: str) -> None:
     archive.writestr("mimetype", media_type)
     listed = [f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{media_type}"/>']
     for count, image in enumerate(root.iter()):
-        data = _decoded(image.findtext(f"{{{_OFFICE}}}binary-data") or "")
+        data = from_base64(image.findtext(f"{{{_OFFICE}}}binary-data") or "")
         if data and image.tag.endswith("}image"):
             name = f"Pictures/{count}.png"
             archive.writestr(name, data)
@@ -88,8 +87,8 @@ def _write_opc(archive: zipfile.ZipFile, root: Any) -> None:
     for part in root.findall(f"{_PKG}part"):
         name = part.get(f"{_PKG}name", "")
         kind = part.get(f"{_PKG}contentType", "")
-        data = _decoded(part.findtext(f"{_PKG}binaryData") or "")
-        if data is None or not data:
+        data = from_base64(part.findtext(f"{_PKG}binaryData") or "")
+        if not data:
             inner = next(iter(part.find(f"{_PKG}xmlData") or ()), None)
             data = b"" if inner is None else tostring(inner, "utf-8", xml_declaration=True)
         if not name.startswith("/") or not data:
@@ -109,10 +108,3 @@ def _quoted(text: str) -> str:
     from xml.sax.saxutils import quoteattr
 
     return quoteattr(text)
-
-
-def _decoded(text: str) -> bytes | None:
-    try:
-        return base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None

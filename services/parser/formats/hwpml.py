@@ -3,11 +3,10 @@
 After Hancom, "한글문서파일형식 3.0 / HWPML", revision 1.2, 2011.
 """
 
-import base64
-import binascii
 from typing import Any
 
 from services.parser.formats.base import ParseInput
+from services.parser.formats.base64_text import from_base64
 from services.parser.formats.xml_tree import xml_root
 
 HEADINGS = "개요"
@@ -34,11 +33,8 @@ def _pictures(root: Any) -> dict[str, bytes]:
         name = item.get("BinData", "")
         if (data := packed.get(name)) is None:
             continue
-        try:
-            content = base64.b64decode("".join((data.text or "").split()), validate=True)
-        except (binascii.Error, ValueError):
-            continue
-        if data.get("Compress") == "true":
+        content = from_base64(data.text or "")
+        if content and data.get("Compress") == "true":
             content = _inflated(content)
         if content:
             found[name] = content

@@ -1,16 +1,18 @@
 """JSON of any kind: objects as sections, lists of like objects as tables, values by their names."""
 
-from collections import Counter
 from typing import Any
 
 import orjson
 
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.rows import Rows, one_line, read_text
-from services.parser.formats.tables import plain_cells, split_body
+from services.parser.formats.tables import (
+    ROWS_A_PIECE,
+    plain_cells,
+    record_tables,
+    split_body,
+)
 
-ROWS_A_PIECE = 50
-MAX_COLUMNS = 40
 MAX_DEPTH = 12
 """How deep objects are followed; deeper ones stay text as written."""
 MAX_ITEMS = 20_000
@@ -80,7 +82,8 @@ class _Walker:
             self._scalars(name, values)
         elif all(isinstance(v, dict) and _is_flat(v) for v in values):
             self._heading(name, level)
-            self._table(values)
+            for piece in record_tables([{k: _cell(v) for k, v in one.items()} for one in values]):
+                self.rows.table(piece)
         else:
             self._heading(name, level)
             for number, value in enumerate(values, 1):
@@ -97,14 +100,6 @@ class _Walker:
             self.rows.add("paragraph", f"{name}:")
         for text in texts[:MAX_ITEMS]:
             self.rows.add("list_item", text, marker="•", level=1)
-
-    def _table(self, values: list[dict[str, Any]]) -> None:
-        names = list(Counter(k for v in values for k in v))
-        for start in range(0, max(1, len(names)), MAX_COLUMNS):
-            columns = names[start : start + MAX_COLUMNS]
-            lines = [columns, *([_cell(v.get(n)) for n in columns] for v in values)]
-            for piece in split_body(plain_cells(lines), ROWS_A_PIECE):
-                self.rows.table(piece)
 
     def _heading(self, name: str, level: int) -> None:
         if name:

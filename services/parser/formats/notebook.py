@@ -3,13 +3,12 @@
 After Project Jupyter, "The Notebook file format", versions 3 and 4.
 """
 
-import base64
-import binascii
 import json
 from typing import Any
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
+from services.parser.formats.base64_text import from_base64
 from services.parser.formats.html import add_fragment
 from services.parser.formats.images import add_image
 from services.parser.formats.markdown import add_markdown
@@ -69,7 +68,7 @@ def _output(given: ParseInput, rows: Rows, output: dict[str, Any]) -> None:
     forms = data if isinstance(data, dict) else output
     for kind in _PICTURES:
         if content := _text(forms.get(kind)):
-            image = content.encode() if "svg" in kind else _decoded(content)
+            image = content.encode() if "svg" in kind else from_base64(content) or b""
             if add_image(rows, given.assets, image, _text(forms.get("text/plain"))):
                 return
     rich = _text(forms.get("text/html", forms.get("html")))
@@ -80,10 +79,3 @@ def _output(given: ParseInput, rows: Rows, output: dict[str, Any]) -> None:
     if output.get("output_type") in ("error", "pyerr"):
         plain = f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}"
     rows.add("code", plain[:MAX_OUTPUT])
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return b""

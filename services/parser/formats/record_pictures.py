@@ -1,11 +1,10 @@
 """Pictures of records: checked by their heads alone, never fetched, never decoded here."""
 
-import base64
-import binascii
 import io
 import re
 import warnings
 
+from services.parser.formats.base64_text import from_base64
 from services.parser.formats.images import image_type
 from services.parser.formats.pictures import MAX_PIXELS
 
@@ -33,10 +32,9 @@ def from_url(value: str) -> tuple[bytes, str]:
     body = "".join(value[head.end() :].split())
     if len(body) > 4 * (MAX_BYTES // 3 + 1):
         raise PictureRefused(_LARGE)
-    try:
-        data = base64.b64decode(body, validate=True)
-    except (binascii.Error, ValueError):
-        raise PictureRefused("its picture is no valid base64") from None
+    data = from_base64(body)
+    if data is None:
+        raise PictureRefused("its picture is no valid base64")
     media_type = checked(data)
     if media_type != head[1].lower():
         raise PictureRefused("its picture is not of the type that its data: URL states")

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from libs.contracts.artefacts.rows import TableCell
 from services.parser.formats.rows import Rows, clean
 from services.parser.formats.sheets_charts import Chart
-from services.parser.formats.tables import header_height, split_body
+from services.parser.formats.tables import (
+    COLUMNS_A_PIECE,
+    ROWS_A_PIECE,
+    header_height,
+    split_body,
+)
 
-ROWS_A_PIECE = 50
-COLUMNS_A_PIECE = 40
 MAX_CUTS = 40
 LONG = 20_000
 """Cells from which a region is cut before its cells are made."""

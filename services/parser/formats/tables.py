@@ -4,7 +4,7 @@ The one builder of every format. A table is a list of `TableCell`; what a format
 spans and headers is in the cells, everything else follows from them here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -12,6 +12,8 @@ from libs.contracts.artefacts.rows import TableCell
 
 MAX_COLUMNS = 1000
 """Columns past this are dropped: the `colspan` limit of the HTML standard."""
+ROWS_A_PIECE, COLUMNS_A_PIECE = 50, 40
+"""Of a long or wide table: so much of it is one piece."""
 MAX_GRID = 1_000_000
 """Grid places of one table; spans of a hostile file are clipped to stay within it."""
 MAX_HEADER_ROWS = 8
@@ -126,6 +128,16 @@ def table_text(cells: Sequence[TableCell]) -> str:
     names = _column_names(grid[:head])
     lines = [line for row in grid[head:] if (line := _named(row, names) if head else _values(row))]
     return "\n".join(lines or [line for row in grid if (line := _values(row))])
+
+
+def record_tables(records: Sequence[Mapping[str, str]]) -> Iterator[list[TableCell]]:
+    """Records as tables of at most `ROWS_A_PIECE` lines, one for each `COLUMNS_A_PIECE` of their
+    field names, which stand in the header in the order in which they first come."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    for start in range(0, max(1, len(names)), COLUMNS_A_PIECE):
+        columns = names[start : start + COLUMNS_A_PIECE]
+        lines = [columns, *([record.get(name, "") for name in columns] for record in records)]
+        yield from split_body(plain_cells(lines), ROWS_A_PIECE)
 
 
 def split_body(cells: Sequence[TableCell], limit: int) -> Iterator[list[TableCell]]:

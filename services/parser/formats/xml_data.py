@@ -13,7 +13,7 @@ from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.html import add_fragment
 from services.parser.formats.rows import MAX_LEVEL, Rows, clean, one_line, read_text
-from services.parser.formats.tables import Span, place, plain_cells, split_body
+from services.parser.formats.tables import Span, place, record_tables
 from services.parser.formats.xml_tree import xml_root
 
 TITLES = frozenset({"title", "head", "heading", "book-title", "article-title", "header", "subject",
@@ -27,8 +27,6 @@ ITEMS = frozenset({"li", "item", "listitem", "list-item", "step"})
 LINES, CELLS = frozenset({"tr", "row"}), frozenset({"td", "th", "entry", "cell"})
 UNSEEN = frozenset({"style", "script", "binary", "defs", "metadata-binary"})
 CAPTIONS = frozenset({"caption", "figcaption"})
-ROWS_A_PIECE = 50
-MAX_COLUMNS = 40
 MAX_DEPTH = 60
 """How deep elements are followed; below, their words are one text."""
 PROGRESS_NODES = 5_000
@@ -127,13 +125,8 @@ class _Walker:
 
     def _data(self, records: list[Any]) -> None:
         """Elements of one name as the lines of a table, a column a field."""
-        made = [dict(_fields(record)) for record in records]
-        names = list(Counter(n for fields in made for n in fields))
-        for start in range(0, max(1, len(names)), MAX_COLUMNS):
-            columns = names[start : start + MAX_COLUMNS]
-            lines = [columns, *([fields.get(n, "") for n in columns] for fields in made)]
-            for piece in split_body(plain_cells(lines), ROWS_A_PIECE):
-                self.rows.table(piece)
+        for piece in record_tables([dict(_fields(record)) for record in records]):
+            self.rows.table(piece)
 
     def _table(self, element: Any) -> None:
         for child in element:
