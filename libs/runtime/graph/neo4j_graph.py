@@ -29,8 +29,8 @@ from libs.runtime.graph.port import (
     GraphNode,
     Neighbour,
     NodeEdges,
-    check_edges,
     check_keywords,
+    check_written,
     page_size,
 )
 
@@ -77,9 +77,7 @@ class Neo4jGraph:
         self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
     ) -> None:
         """See the port."""
-        for node, edges in nodes:
-            check_keywords(node.keywords)
-            check_edges(node, edges)
+        check_written(nodes)
         if nodes:
             await self._write(writing(namespace, nodes))
 

@@ -152,8 +152,13 @@ def check_keywords(keywords: frozenset[str]) -> None:
         raise ValueError(f"{len(keywords)} keywords of one node: at most {MAX_KEYWORDS}")
 
 
-def check_edges(node: GraphNode, edges: list[GraphEdge]) -> None:
-    """Raise `ValueError` for an edge that does not touch the node, or joins it to itself."""
-    for edge in edges:
-        if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
-            raise ValueError(f"the edge {edge.edge_id} does not join {node.revn} to another node")
+def check_written(nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]) -> None:
+    """Raise `ValueError` for a node with too many keywords, and for an edge of one that does not
+    touch it, or joins it to itself."""
+    for node, edges in nodes:
+        check_keywords(node.keywords)
+        for edge in edges:
+            if node.revn not in (edge.revn_a, edge.revn_b) or edge.revn_a == edge.revn_b:
+                raise ValueError(
+                    f"the edge {edge.edge_id} does not join {node.revn} to another node"
+                )

@@ -26,8 +26,8 @@ from libs.runtime.graph.port import (
     GraphNode,
     Neighbour,
     NodeEdges,
-    check_edges,
     check_keywords,
+    check_written,
     graph_digest,
     page_size,
 )
@@ -217,9 +217,7 @@ class CatalogGraph:
         self, namespace: str, nodes: Sequence[tuple[GraphNode, list[GraphEdge]]]
     ) -> None:
         """See the port."""
-        for node, edges in nodes:
-            check_keywords(node.keywords)
-            check_edges(node, edges)
+        check_written(nodes)
         if nodes:
             await self._catalog.database.write(_write_nodes, namespace, nodes)
 
