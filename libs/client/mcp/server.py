@@ -36,13 +36,16 @@ TAKEN: Mapping[str, Sequence[str]] = {
 }
 """The arguments of each tool; the client is none."""
 
+_PLACES = (
+    "list_documents and search give document ids; a path begins with the outermost title, as in "
+    '["Manual", "Limits"]: call get_outline without path for all'
+)
 HINTS: Mapping[str, str] = {
-    "get_outline": "list_documents and search give document ids; a path begins with the outermost "
-    'title, as in ["Manual", "Limits"]: call get_outline without path for all',
+    "get_outline": _PLACES,
+    "read_chunks": _PLACES,
     "get_job_status": "ingest_url_or_file gives job ids",
 }
 """Where what was not found can be learned."""
-HINTED = {"read_chunks": "get_outline"}
 
 
 class Teaching(MCPServer[Any]):
@@ -106,7 +109,7 @@ def _bound(
         except ApiError as error:
             problem = error.problem
             told = f"{problem.code}: {problem.detail}"
-            hint = HINTS.get(HINTED.get(tool.__name__, tool.__name__))
+            hint = HINTS.get(tool.__name__)
             if problem.code == Code.NOT_FOUND and hint:
                 told = f"{told}. {hint}"
             raise ToolError(told) from None
