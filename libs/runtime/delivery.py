@@ -28,7 +28,7 @@ from libs.runtime.routes import address
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, exemplar_of, logger
 from libs.runtime.tracing import extract, message_span, record_error
-from libs.runtime.work import Work, WorkRegistry
+from libs.runtime.work import Mark, Work, WorkRegistry
 
 E = TypeVar("E", bound=JobEvent)
 Handler = Callable[[E, Work], Awaitable[None]]
@@ -101,9 +101,9 @@ class Delivery(Generic[E]):
 
     async def _process(self, message: Msg, span: trace.Span) -> str:
         event: E | None = None
-        mark = (self._consumer.durable, message.metadata.sequence.stream)
-        if not self._registry.take(mark):
-            return "held"
+        mark = self._mark(message)
+        if (standing := self._registry.standing(mark)) != "free":
+            return await self._repeated(message, standing)
         try:
             body = await self._body(message)
             event = self._decode(message.subject, body)
@@ -111,9 +111,11 @@ class Delivery(Generic[E]):
             span.set_attribute("groundwire.document_id", event.document_id)
             work = Work(event.job_id, deliveries=message.metadata.num_delivered)
             await self._drop_stale(event)
+            if (standing := self._registry.standing(mark)) != "free":
+                return await self._repeated(message, standing)
             with self._registry.working(work, mark):
                 await self._work(event, work, message)
-            await message.ack()
+                await self._end(message)
         except HandedOver:
             with contextlib.suppress(Exception):
                 await message.nak(delay=HAND_OVER_SECONDS)
@@ -123,6 +125,21 @@ class Delivery(Generic[E]):
             record_error(span, error)
             return await self._settle(message, event, error, span)
         return "done"
+
+    def _mark(self, message: Msg) -> Mark:
+        metadata = message.metadata
+        return (self._consumer.durable, metadata.sequence.stream, metadata.timestamp)
+
+    async def _end(self, message: Msg, *, refuse: bool = False) -> None:
+        """Acknowledge the message, or `refuse` it for good: it does not come again."""
+        self._registry.end(self._mark(message))
+        await (message.term() if refuse else message.ack())
+
+    async def _repeated(self, message: Msg, standing: str) -> str:
+        """A copy of a message that is being worked on, or whose acknowledgement got lost."""
+        if standing == "ended":
+            await message.ack()
+        return standing
 
     async def _body(self, message: Msg) -> bytes:
         headers = headers_of(message)
@@ -221,14 +238,14 @@ class Delivery(Generic[E]):
             ended = isinstance(error, Ended) or decision.code is Code.CANCELLED
             if ended and event is not None and isinstance(error, Fault):
                 await self._bus.fail(event, error)
-            await message.ack()
+            await self._end(message)
         elif decision.action == "leave":
             if await self._newer_message(event):
-                await message.ack()
+                await self._end(message)
         elif decision.action == "fail":
             assert event is not None and isinstance(error, Fault)
             await self._bus.fail(event, error)
-            await message.term()
+            await self._end(message, refuse=True)
         elif decision.action == "retry":
             await self._retry(message, event, decision)
         else:
@@ -256,7 +273,7 @@ class Delivery(Generic[E]):
             consumer=durable,
             id=new_id(event.job_id),
         )
-        await message.ack()
+        await self._end(message)
 
     async def _park(self, message: Msg, event: E | None, decision: Decision) -> None:
         """Keep the message whole as a dead letter, fail its job, then end the delivery."""
@@ -267,7 +284,7 @@ class Delivery(Generic[E]):
             await self._bus.fail(
                 event, Fault(decision.code, decision.detail), dead_letter_id=letter_id
             )
-        await message.term()
+        await self._end(message, refuse=True)
 
 
 def _grace(work: Work) -> float:

@@ -2,9 +2,18 @@
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Literal
 
 from libs.contracts.faults import Code, StaleFault, TakenOverFault
+
+Mark = tuple[str, int, datetime]
+"""One message of one consumer: durable, stream sequence, and the time the server stored it, since
+a stream that is made anew counts from 1 again."""
+
+ENDED_KEPT = 4096
 
 
 class Work:
@@ -74,24 +83,35 @@ class Work:
 
 class WorkRegistry:
     """The deliveries in progress in this process: by job, so that a cancel finds them, and by
-    message, so that one that is delivered again is not worked on twice."""
+    message, so that one that is delivered again is not worked on twice, neither meanwhile nor
+    when the copy was on its way while the work ended."""
 
     def __init__(self) -> None:
         self._by_job: dict[str, set[Work]] = {}
-        self._by_message: dict[tuple[str, int], Work] = {}
+        self._by_message: dict[Mark, Work] = {}
+        self._ended: OrderedDict[Mark, None] = OrderedDict()
 
-    def take(self, message: tuple[str, int]) -> bool:
-        """Whether work on the message (durable, stream sequence) may begin: False while
-        earlier work on it moves; one that stalled is made to end."""
+    def standing(self, message: Mark) -> Literal["free", "held", "ended"]:
+        """Whether work on the message may begin (`free`), earlier work on it moves (`held`), or
+        it was acknowledged (`ended`); earlier work that stalled is made to end."""
+        if message in self._ended:
+            return "ended"
         earlier = self._by_message.get(message)
         if earlier is None:
-            return True
-        if earlier.stalled:
-            earlier.lose()
-        return earlier.stalled
+            return "free"
+        if not earlier.stalled:
+            return "held"
+        earlier.lose()
+        return "free"
+
+    def end(self, message: Mark) -> None:
+        """The message is acknowledged; the last `ENDED_KEPT` of them are remembered."""
+        self._ended[message] = None
+        while len(self._ended) > ENDED_KEPT:
+            self._ended.popitem(last=False)
 
     @contextlib.contextmanager
-    def working(self, work: Work, message: tuple[str, int]) -> Iterator[None]:
+    def working(self, work: Work, message: Mark) -> Iterator[None]:
         """Register `work` on a message while it lasts."""
         self._by_job.setdefault(work.job_id, set()).add(work)
         self._by_message[message] = work

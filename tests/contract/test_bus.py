@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import nats
 import pytest
+from nats.aio.msg import Msg
 
 from libs.contracts.api.search import PlanQuery, SearchRequest
 from libs.contracts.events import (
@@ -368,6 +369,33 @@ async def test_a_message_that_comes_again_is_left_to_who_has_it(make) -> None:
     assert calls == [1]
     go.set()
     await until(lambda: _is_zero(pending(make, "profiler")))
+    assert calls == [1]
+    assert not make.jobs.failures
+
+
+async def test_work_is_not_done_again_when_its_acknowledgement_was_lost(make, monkeypatch) -> None:
+    await bootstrap(make.client.jetstream(timeout=30), make.prefix, ack_wait=1)
+    calls: list[int] = []
+    acknowledge, lost = Msg.ack, []
+
+    async def lose_the_first(message: Msg) -> None:
+        if not lost:
+            lost.append(message.metadata.sequence.stream)
+            return
+        await acknowledge(message)
+
+    async def handle(event: JobEvent, work: Work) -> None:
+        calls.append(work.deliveries)
+
+    monkeypatch.setattr(Msg, "ack", lose_the_first)
+    service = await make.start(
+        Stage.PROFILER,
+        lambda s: s.hear(PROFILE, DocumentAccepted, handle, workers=2),
+        ack_wait_seconds=60.0,
+    )
+    await service.bus.announce(accepted())
+    await until(lambda: bool(lost), 10, what="an acknowledgement that gets lost")
+    await until(lambda: _is_zero(pending(make, "profiler")), 10, what="the second acknowledgement")
     assert calls == [1]
     assert not make.jobs.failures
 
