@@ -22,6 +22,7 @@ GIVE_UP_SECONDS = 45.0
 RETRY_SECONDS = 10.0
 FIRST_PAUSE_SECONDS = 0.2
 CONNECTIONS = 32
+_NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,13 @@ async def faults(address: Address) -> AsyncIterator[None]:
         kind = type(error).__name__
         raise WorldFault(Code.STORE_AWAY, f"{address} cannot be reached: {kind}") from None
     except exceptions.Neo4jError as error:
-        if error.is_retryable() or "TimedOut" in (error.code or ""):
-            raise WorldFault(Code.STORE_AWAY, f"{address} is busy: {error.code}") from None
+        code = error.code or ""
+        # a database error is what the server says of its own trouble: a full disk
+        if (
+            error.is_retryable()
+            or isinstance(error, exceptions.DatabaseError)
+            or "TimedOut" in code
+            or code == _NO_DATABASE
+        ):
+            raise WorldFault(Code.STORE_AWAY, f"{address} cannot do it now: {code}") from None
         raise RuntimeError(f"{address} refused a call: {error.code}") from None

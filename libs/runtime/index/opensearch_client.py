@@ -18,7 +18,8 @@ WRITE_SECONDS = 60.0
 RETRIES = 2
 CONNECTIONS = 32
 _PREFIX_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-_AWAY_STATUS = frozenset({401, 403, 408, 429, 502, 503, 504})
+_AWAY_STATUS = frozenset({401, 403, 408, 429})
+_SERVER_ERROR = 500
 
 
 @dataclass(frozen=True)
@@ -106,16 +107,27 @@ def faults(address: Address) -> Iterator[None]:
         yield
     except exceptions.TransportError as error:
         status = error.status_code
-        if isinstance(error, exceptions.ConnectionError) or status in _AWAY_STATUS:
+        if isinstance(error, exceptions.ConnectionError) or away(status):
             raise WorldFault(Code.STORE_AWAY, f"{address} {_why(error, status)}") from None
         raise RuntimeError(f"{address} refused a call: {status} {error_type(error)}") from None
 
 
+def away(status: Any) -> bool:
+    """Whether an answer with this status, of a request or of an item of a bulk, is no fault of
+    the request: the cluster is busy, full, locked, about to end, or lets nobody in."""
+    return status in _AWAY_STATUS or (isinstance(status, int) and status >= _SERVER_ERROR)
+
+
 def _why(error: Exception, status: Any) -> str:
+    kind = error_type(error)
+    if kind == "cluster_block_exception":
+        return "takes no writes now: its indices are locked, by their owner or for want of room"
     if status == 429:
         return "is busy"
     if status in {401, 403}:
         return f"does not let us in (status {status}): check GROUNDWIRE_INDEX_PASSWORD"
+    if isinstance(status, int):
+        return f"cannot answer: {status} {kind}"
     return f"cannot be reached: {type(error).__name__}"
 
 

@@ -15,6 +15,7 @@ from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.opensearch_client import (
     WRITE_SECONDS,
     Address,
+    away,
     error_type,
     faults,
 )
@@ -34,7 +35,6 @@ _TURNS = 3
 _PAGE = 10_000
 _BUSY = 429
 _ABSENT = 404
-_SERVER_ERROR = 500
 
 Operation = tuple[str, bytes]
 Sources = Mapping[str, dict[str, Any]]
@@ -248,7 +248,7 @@ class OpenSearchWriter:
             elif status == _ABSENT:
                 self._known.discard(alias)
                 raise WorldFault(Code.STORE_AWAY, f"{self._address} lost the index {alias}")
-            elif status >= _SERVER_ERROR:
+            elif away(status):
                 raise WorldFault(
                     Code.STORE_AWAY, f"{self._address} could not write: {error_type(item[kind])}"
                 )

@@ -1,12 +1,13 @@
 """How Neo4j is addressed, and what happens when it is not there."""
 
 import pytest
+from neo4j.exceptions import Neo4jError
 
 from deploy.local.ports import free_port
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.graph import neo4j_client
 from libs.runtime.graph.factory import open_graph
-from libs.runtime.graph.neo4j_client import address_of
+from libs.runtime.graph.neo4j_client import address_of, faults
 from libs.runtime.graph.port import GraphNode
 
 
@@ -50,3 +51,29 @@ async def test_a_server_that_is_not_there_is_a_store_that_is_away(
         assert caught.value.code is Code.STORE_AWAY
         assert "xyzzy" not in str(caught.value)
     await graph.close()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+        "Neo.DatabaseError.General.UnknownError",
+        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
+        "Neo.ClientError.Transaction.TransactionTimedOut",
+        "Neo.ClientError.Database.DatabaseNotFound",
+    ],
+)
+async def test_trouble_of_the_server_is_a_store_that_is_away(code: str) -> None:
+    error = Neo4jError._hydrate_neo4j(code=code, message="xyzzy")
+    address = address_of("neo4j://localhost/neo4j?tls=false")
+    with pytest.raises(WorldFault, match=code) as caught:
+        async with faults(address):
+            raise error
+    assert "xyzzy" not in str(caught.value)
+
+
+async def test_a_statement_that_is_wrong_is_a_fault_of_ours() -> None:
+    error = Neo4jError._hydrate_neo4j(code="Neo.ClientError.Statement.SyntaxError", message="x")
+    with pytest.raises(RuntimeError, match="SyntaxError"):
+        async with faults(address_of("neo4j://localhost/neo4j?tls=false")):
+            raise error

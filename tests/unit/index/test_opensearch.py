@@ -6,14 +6,17 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opensearchpy import TransportError
 
 from deploy.local.ports import free_port
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime.index import opensearch_queries as queries
 from libs.runtime.index.factory import open_index
-from libs.runtime.index.opensearch_client import address_of
+from libs.runtime.index.opensearch_client import address_of, faults
 from libs.runtime.index.opensearch_mappings import Identity, identity_of
 from libs.runtime.index.port import MAX_QUERY_TERMS, IndexDocument, LexicalQuery, Scope
+
+URL = "opensearch://localhost/docs?tls=false"
 
 
 def unpacked(text: str) -> list[int]:
@@ -119,6 +122,30 @@ def test_another_url_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(ValueError, match="GROUNDWIRE_INDEX_URL") as caught:
         address_of(url)
     assert "xyzzy" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "told"),
+    [
+        (429, "circuit_breaking_exception", "is busy"),
+        (429, "cluster_block_exception", "locked"),
+        (403, "cluster_block_exception", "locked"),
+        (403, "security_exception", "GROUNDWIRE_INDEX_PASSWORD"),
+        (500, "already_closed_exception", "500 already_closed_exception"),
+        (503, "search_phase_execution_exception", "503"),
+    ],
+)
+def test_trouble_of_the_cluster_is_a_store_that_is_away(status: int, kind: str, told: str) -> None:
+    error = TransportError(status, kind, {"error": {"type": kind, "reason": "xyzzy"}})
+    with pytest.raises(WorldFault, match=told) as caught, faults(address_of(URL)):
+        raise error
+    assert "xyzzy" not in str(caught.value)
+
+
+def test_a_request_that_is_wrong_is_a_fault_of_ours() -> None:
+    error = TransportError(400, "parsing_exception", {"error": {"type": "parsing_exception"}})
+    with pytest.raises(RuntimeError, match="refused a call: 400"), faults(address_of(URL)):
+        raise error
 
 
 async def test_a_cluster_that_is_not_there_is_a_store_that_is_away() -> None:

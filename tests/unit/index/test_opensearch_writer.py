@@ -26,6 +26,7 @@ class Cluster:
         self.calls: Counter[str] = Counter()
         self.stuck: set[str] = set()
         self.refused: set[str] = set()
+        self.refusal: dict[str, Any] = {"status": 400, "error": {"type": "mapper_parsing"}}
         self.indices = SimpleNamespace(refresh=self.refresh)
 
     async def bulk(self, *, body: bytes, routing: str, **_: Any) -> dict[str, Any]:
@@ -38,7 +39,7 @@ class Cluster:
             source = orjson.loads(next(lines)) if kind == "index" else None
             assert identity_of(head["_id"]).namespace == routing
             if head["_id"] in self.refused:
-                items.append({kind: {"status": 400, "error": {"type": "mapper_parsing"}}})
+                items.append({kind: self.refusal})
                 continue
             if head["_id"] not in self.stuck:
                 self.coming[head["_id"]] = source
@@ -149,3 +150,13 @@ async def test_one_that_is_not_kept_or_refused_fails_alone(
     )
     assert [type(one) for one in found] == [dict, WorldFault, ValueError, dict]
     assert sorted(cluster.shown) == sorted([*ids(1, "a"), *ids(4, "a")])
+
+
+@pytest.mark.parametrize("status", [403, 500, 503])
+async def test_what_a_locked_or_broken_shard_does_not_take_is_tried_later(
+    cluster: Cluster, writer: OpenSearchWriter, status: int
+) -> None:
+    cluster.refused = set(ids(1, "a"))
+    cluster.refusal = {"status": status, "error": {"type": "cluster_block_exception"}}
+    with pytest.raises(WorldFault, match="cluster_block_exception"):
+        await writer.replace(ALIAS, wanted(1, "a"))

@@ -13,6 +13,7 @@ from libs.runtime.objects.s3_faults import refused
         ("SignatureDoesNotMatch", "GROUNDWIRE_OBJECTS_SECRET_KEY"),
         ("SlowDown", "busy"),
         ("RequestTimeTooSkewed", "clock"),
+        ("XMinioStorageFull", "no room left"),
     ],
 )
 def test_what_waiting_or_an_operator_can_help_is_a_store_that_is_away(code: str, told: str) -> None:
@@ -22,5 +23,11 @@ def test_what_waiting_or_an_operator_can_help_is_a_store_that_is_away(code: str,
     assert told in fault.detail
 
 
-def test_a_request_that_is_wrong_is_a_fault_of_ours() -> None:
-    assert not isinstance(refused("MalformedXML"), WorldFault)
+@pytest.mark.parametrize("status", [500, 503, 507])
+def test_trouble_of_the_server_is_a_store_that_is_away_whatever_it_is_called(status: int) -> None:
+    assert isinstance(refused("XMinioSomethingNew", status), WorldFault)
+
+
+@pytest.mark.parametrize(("code", "status"), [("MalformedXML", 400), ("NotImplemented", 501)])
+def test_a_request_that_is_wrong_is_a_fault_of_ours(code: str, status: int) -> None:
+    assert not isinstance(refused(code, status), WorldFault)
