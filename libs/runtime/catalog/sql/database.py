@@ -68,6 +68,13 @@ class Database:
         need not be told where it begins and ends."""
         return await self._look_with(self._glancer, op, *args, **kwargs)
 
+    async def look_up(
+        self, op: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `read_once`, for one that finds a row or two by their keys; a database in a file
+        is asked where the caller is."""
+        return await self.read_once(op, *args, **kwargs)
+
     async def _look_with(
         self,
         engine: Engine,
@@ -130,8 +137,8 @@ class Database:
             self._write_threads.shutdown()
             self._read_threads.shutdown()
             self._let_go()
-            self._writer.dispose()
-            self._reader.dispose()
+            for engine in (self._writer, self._reader, self._glancer):
+                engine.dispose()
 
         await asyncio.to_thread(shut)
 

@@ -148,7 +148,7 @@ class SqlDocuments:
 
     async def get(self, namespace: str, document_id: str) -> DocumentRecord | None:
         """See the port."""
-        return await self._database.read_once(_get, namespace, document_id)
+        return await self._database.look_up(_get, namespace, document_id)
 
     async def select(
         self,
@@ -178,7 +178,7 @@ class SqlDocuments:
         self, namespace: str, document_id: str, revision: int | None = None
     ) -> RevisionRecord | None:
         """See the port."""
-        return await self._database.read_once(_revision, namespace, document_id, revision)
+        return await self._database.look_up(_revision, namespace, document_id, revision)
 
     async def flip(self, flip: Flip) -> tuple[FlipOutcome, int]:
         """See the port; flips that wait are written in one transaction."""
@@ -208,7 +208,7 @@ class SqlDocuments:
 
     async def corpus_version(self, namespace: str) -> int:
         """See the port."""
-        return await self._database.read_once(flips.corpus_version, namespace)
+        return await self._database.look_up(flips.corpus_version, namespace)
 
     async def collectable(
         self, namespace: str, document_id: str, keep: int

@@ -208,7 +208,7 @@ class SqlJobs:
         shard_window: int = 1,
     ) -> list[JobRecord]:
         """See the port; the write lock is taken only when something waits."""
-        if not await self._database.read_once(job_release.something_waits):
+        if not await self._database.look_up(job_release.something_waits):
             return []
         return await self._database.write(
             job_release.release, per_namespace, limit, shards, shard_window
@@ -220,11 +220,11 @@ class SqlJobs:
 
     async def get(self, namespace: str | None, job_id: str) -> JobRecord | None:
         """See the port."""
-        return await self._database.read_once(_get, namespace, job_id)
+        return await self._database.look_up(_get, namespace, job_id)
 
     async def find(self, namespace: str, identity: str) -> JobRecord | None:
         """See the port."""
-        return await self._database.read_once(_find, namespace, identity)
+        return await self._database.look_up(_find, namespace, identity)
 
     async def select(
         self,
@@ -264,7 +264,7 @@ class SqlJobs:
 
     async def standing(self, job_id: str) -> Standing:
         """See the port."""
-        return await self._database.read_once(_standing, job_id)
+        return await self._database.look_up(_standing, job_id)
 
     async def quiet(self, seconds: float, limit: int) -> list[JobRecord]:
         """See the port."""

@@ -130,7 +130,7 @@ class SqlKeys:
 
     async def find(self, secret_hash: str) -> KeyRecord | None:
         """See the port."""
-        return await self._database.read_once(_find_key, secret_hash)
+        return await self._database.look_up(_find_key, secret_hash)
 
     async def select(self, namespace: str | None) -> list[KeyRecord]:
         """See the port."""
