@@ -19,7 +19,7 @@ from libs.contracts.subjects import QUERY_RETRIEVE
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import Bus
 from libs.runtime.telemetry import trace_id
-from services.planner.answered import Answered, Understood
+from services.planner.answered import EVIDENCE, Answered, Understood, given
 from services.planner.asking import ask_in_time
 from services.planner.budgeted import Count, Opened, opened, roughly
 from services.planner.outcome import outcome
@@ -68,6 +68,7 @@ class ClassicMode:
                 outputs={
                     "strategy": answer.strategy,
                     "chunks": [c.chunk_id for c in answer.chunks],
+                    EVIDENCE: given(response),
                 },
                 latency_ms=round(1000 * (retrieved - started), 3),
                 tokens=found.tokens,

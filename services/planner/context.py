@@ -8,6 +8,7 @@ from libs.contracts.tokens import new_id
 from libs.contracts.trace import Attempt, Planner, Trace
 from libs.contracts.trace.v1 import StageLatencies
 from libs.runtime.telemetry import trace_id
+from services.planner.answered import Answered
 from services.planner.conversation.resolve import Resolution, resolve
 from services.planner.documents import NamedDocuments, answers
 from services.planner.traces import trace_of
@@ -16,14 +17,14 @@ from services.planner.traces import trace_of
 @dataclass(frozen=True)
 class Context:
     """`query` asks the resolved question; `narrowed` says that it is kept to `documents`, those
-    the conversation is about or those that it names, `before` holds the attempt that did not
+    the conversation is about or those that it names, `before` holds the attempts that did not
     find enough in them. `named` is what its names stand for."""
 
     query: PlanQuery
     resolution: Resolution
     resolve_ms: float
     narrowed: bool = False
-    before: Attempt | None = None
+    before: tuple[Attempt, ...] = ()
     documents: tuple[str, ...] = ()
     named: NamedDocuments = field(default_factory=NamedDocuments)
 
@@ -40,13 +41,18 @@ class Context:
         documents = tuple(named.document_ids)
         return replace(self, query=query, narrowed=True, documents=documents, named=named)
 
-    def wanting(self, response: SearchResponse) -> str:
-        """Why the documents that it was kept to are not enough; empty where they are."""
-        if not self.narrowed:
+    def wanting(self, done: Answered) -> str:
+        """Why the documents that it was kept to are not enough; empty where they are, and where
+        no time is left to look in others."""
+        response = done.response
+        if not self.narrowed or response.budget.stop_reason == "time":
             return ""
         if response.status == "abstained":
             return "nothing_in_named" if self.named.document_ids else "nothing_in_active_documents"
-        if self.named.document_ids and not answers(self.query.request.query, response):
+        verified = done.trace.planner.attempts[-1].verified
+        if self.named.document_ids and not (
+            verified and answers(self.query.request.query, response.evidence)
+        ):
             return "too_little_in_named"
         return ""
 
@@ -54,16 +60,21 @@ class Context:
         filters = self.query.request.filters.model_copy(update={"document_ids": documents})
         return _asking(self.query, self.query.request.query, filters=filters)
 
-    def widened(self, reason: str) -> "Context":
-        """The same question asked of all documents, for a `reason` as traces give it."""
-        attempt = Attempt(
-            stage="strict",
-            top_k=self.query.request.top_k,
-            verified=False,
-            verification_reasons=[reason],
-            metadata_doc_ids=list(self.documents),
+    def widened(self, reason: str, done: Answered) -> "Context":
+        """The same question asked of all documents, for a `reason` as traces give it, after
+        what was `done` in some."""
+        documents = list(self.documents)
+        *others, last = (
+            one.model_copy(update={"metadata_doc_ids": documents})
+            for one in done.trace.planner.attempts
         )
-        return replace(self, query=self._within([]), narrowed=False, before=attempt)
+        reasons = [*last.verification_reasons, reason]
+        last = last.model_copy(update={"verified": False, "verification_reasons": reasons})
+        return replace(self, query=self._within([]), narrowed=False, before=(*others, last))
+
+    def served(self) -> "Context":
+        """The same question where an equal one was answered before: nothing was looked in."""
+        return replace(self, narrowed=False, documents=())
 
     def marked(self, response: SearchResponse) -> SearchResponse:
         """The envelope, which says when the conversation was needed."""
@@ -86,10 +97,11 @@ class Context:
             changes["query_type"] = "follow_up"
         if self.narrowed:
             changes |= self._selected(planner.attempts)
-        if self.before is not None:
+        if self.before:
             again = [a.model_copy(update={"stage": "relaxed"}) for a in planner.attempts]
             changes |= {
-                "attempts": [self.before, *again],
+                "attempts": [*self.before, *again],
+                "verifier_retry": planner.verifier_retry or len(self.before) > 1,
                 "selected_stage": "relaxed",
                 "metadata_first": True,
                 "metadata_candidate_count": max(self.named.candidates, len(self.documents)),
@@ -114,7 +126,7 @@ class Context:
             return ""
         whose = "that the query names" if self.named.document_ids else "of the conversation"
         first = f"Looked first in {len(self.documents)} documents {whose}"
-        if self.before is None:
+        if not self.before:
             return f"{first}, which hold enough."
         return f"{first}; they do not hold enough, so all were searched."
 

@@ -1,9 +1,10 @@
 """Metadata first: the documents that a question names, before anything is searched in."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from libs.contracts.api.search import PlanQuery, SearchResponse
+from libs.contracts.api.search import Evidence, PlanQuery
 from libs.contracts.faults import WorldFault
 from libs.contracts.query.documents import MAX_NAMES, DocumentsAnswer, DocumentsQuery
 from libs.contracts.subjects import QUERY_DOCUMENTS
@@ -65,14 +66,11 @@ async def named_documents(bus: Bus, query: PlanQuery) -> NamedDocuments:
     return NamedDocuments(found.document_ids, found.ambiguous, found.candidates)
 
 
-def answers(query: str, response: SearchResponse) -> bool:
-    """Whether the evidence of named documents is enough to look no further: nothing that the
-    question needs lacks, and one piece holds half of its words."""
-    if response.status != "ok" or response.status_reason:
-        return False
+def answers(query: str, evidence: Sequence[Evidence]) -> bool:
+    """Whether what named documents hold is enough to look no further: one piece holds half of
+    the question's words."""
     words = told_by(query)
     texts = (
-        " ".join((piece.source_file_name, *piece.section_path, piece.content))
-        for piece in response.evidence
+        " ".join((piece.source_file_name, *piece.section_path, piece.content)) for piece in evidence
     )
     return any(share_of(words, text) >= HALF for text in texts)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from libs.contracts.api.search import (
     PlanQuery,
@@ -23,7 +23,7 @@ from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
-from services.planner.answered import Answered
+from services.planner.answered import EVIDENCE, Answered, Key, Understood, given
 from services.planner.budgeted import Count, roughly
 from services.planner.cache import AnswerCache, answer_cache, cache_key
 from services.planner.classic import ClassicMode
@@ -128,8 +128,10 @@ class Workflow:
         response = cached.model_copy(
             update={"run_id": new_id("run"), "trace_id": trace_id(), "cached": True}
         )
-        trace = context.told(cached_trace(query.request, response))
-        self._record(query, response, [], trace, started)
+        trace = context.served().told(cached_trace(query.request, response))
+        seen = await self.agentic.seen(query) if self.agentic else frozenset[Key]()
+        step = RunStep(kind="cache", outputs={EVIDENCE: given(response, seen)})
+        self._record(query, response, [step], trace, started)
         return response
 
     async def _run(
@@ -139,23 +141,28 @@ class Workflow:
         spoken of or that it names, and in all where those do not hold enough."""
         if not context.narrowed:
             context = context.about(await named_documents(self.bus, context.query))
-        done = await self._answered(context.query, version, started)
-        if reason := context.wanting(done.response):
-            context = context.widened(reason)
-            done = await self._answered(context.query, version, started)
+        understood = await self.understanding.of(context.query, started)
+        done = await self._answered(context.query, understood, version, started)
+        if reason := context.wanting(done):
+            context = context.widened(reason, done)
+            calls = done.response.budget.spent.get("calls", 0)
+            again = replace(understood, calls=calls)
+            second = await self._answered(context.query, again, version, started)
+            done = second.behind(done)
+        done = understood.told(done)
         response = context.marked(done.response)
         if self.cache and done.whole and response.corpus_version == version:
             self._later(self.cache.put(key, response))
         self._record(context.query, response, done.steps, context.told(done.trace), started)
         return response
 
-    async def _answered(self, query: PlanQuery, version: int, started: float) -> Answered:
-        understood = await self.understanding.of(query, started)
+    async def _answered(
+        self, query: PlanQuery, understood: Understood, version: int, started: float
+    ) -> Answered:
         if query.request.mode == "classic":
-            done = await self._classic.answer(query, understood, version, started)
-            return understood.told(done)
+            return await self._classic.answer(query, understood, version, started)
         assert self.agentic is not None
-        return understood.told(await self.agentic.answer(query, understood, version, started))
+        return await self.agentic.answer(query, understood, version, started)
 
     def _record(
         self,

@@ -31,11 +31,11 @@ from libs.contracts.query.probe import (
 )
 from libs.contracts.subjects import QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PROBE, QUERY_RETRIEVE
 from libs.runtime.bus import Bus
-from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, Key, key_of
+from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, key_of
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.gathered import Gathered, in_order
 from services.planner.agentic.rules import plan
-from services.planner.answered import RERANK
+from services.planner.answered import RERANK, Key
 from services.planner.asking import ask_in_time
 from services.planner.verifier import (
     filters_of,

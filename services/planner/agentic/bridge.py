@@ -14,6 +14,7 @@ from libs.contracts.query.navigate import SectionFound
 from libs.contracts.query.probe import Mention, ProbeHit
 from libs.runtime.index.tokenizer import tokenize
 from libs.runtime.names import NO_NAME, name_key, unknown_names
+from services.planner.answered import Key
 
 SEEDS = 3
 MENTIONS = 12
@@ -26,8 +27,6 @@ KEPT_BASE = 0.5
 BESIDE, RELATED = 0.6, 0.4
 """Of its seed's score, what a chunk that holds all open words has in a section beside it, and in
 a document that the graph joins to it."""
-
-Key = tuple[str, str]
 
 
 def key_of(chunk: RetrievedChunk | ProbeHit) -> Key:

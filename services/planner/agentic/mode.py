@@ -19,11 +19,10 @@ from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.tokens import TokenCounter
 from libs.runtime.telemetry import trace_id
 from services.planner.agentic.agent import Agent
-from services.planner.agentic.bridge import Key
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.envelope import Count, coverage, envelope
 from services.planner.agentic.gathered import Gathered
-from services.planner.answered import Answered, Understood
+from services.planner.answered import EVIDENCE, Answered, Key, Understood, given
 from services.planner.traces import trace_of
 
 CALLS = 24
@@ -35,7 +34,6 @@ RENDER_MILLISECONDS = 50.0
 
 _RECORDED_WITHIN = 2.0
 _LOOK_AGAIN = 0.05
-EVIDENCE = "evidence"
 
 
 @dataclass
@@ -56,7 +54,7 @@ class AgenticMode:
     ) -> Answered:
         """The evidence for a query as it is understood; `started` is
         `time.perf_counter()` at its arrival."""
-        seen = await self._seen(query)
+        seen = await self.seen(query)
         limit = query.request.budget
         kept = min(RENDER_MILLISECONDS, RENDER_SHARE * limit.milliseconds)
 
@@ -65,7 +63,7 @@ class AgenticMode:
 
         ledger = Ledger(Cost(limit.tokens, CALLS), limit.milliseconds - kept, clock)
         began = clock()
-        spend_understanding(ledger, understood.tokens)
+        spend_before(ledger, understood)
         agent = Agent(self.bus, query, ledger, version, seen, understood.analysis, understood.plan)
         analysed = clock()
         gathered = await agent.gather()
@@ -84,7 +82,7 @@ class AgenticMode:
         )
         return Answered(response, _recorded(response, seen), trace, not gathered.unfinished)
 
-    async def _seen(self, query: PlanQuery) -> frozenset[Key]:
+    async def seen(self, query: PlanQuery) -> frozenset[Key]:
         """What the run that this one continues, and those before it, gave as evidence."""
         run_id = query.request.continue_
         if run_id is None:
@@ -92,8 +90,8 @@ class AgenticMode:
         run = await self._run(query, run_id)
         if run is None or run.key_id != query.key_id:
             raise CallerFault(Code.NOT_FOUND, "the run to continue does not exist", 404)
-        given = [pair for step in run.steps for pair in step.get("outputs", {}).get(EVIDENCE, [])]
-        return frozenset((pair[0], pair[1]) for pair in given if len(pair) == 2)
+        pairs = [pair for step in run.steps for pair in step.get("outputs", {}).get(EVIDENCE, [])]
+        return frozenset((pair[0], pair[1]) for pair in pairs if len(pair) == 2)
 
     def _count(self, texts: Sequence[str]) -> list[int]:
         """Model tokens; without the model's package, one for every two bytes, which is more."""
@@ -117,10 +115,11 @@ def agentic_mode(bus: Bus, runs: RunStore, models: Path) -> AgenticMode:
     return AgenticMode(bus, runs, TokenCounter(models).count_many)
 
 
-def spend_understanding(ledger: Ledger, tokens: int) -> None:
-    """What models cost before the plan began is spent from the same budget."""
-    cost = Cost(tokens=min(tokens, ledger.left.tokens))
-    held = ledger.reserve("understand", cost, evidence=True) if tokens else None
+def spend_before(ledger: Ledger, understood: Understood) -> None:
+    """What models and calls cost before the plan began is spent from the same budget."""
+    left = ledger.left
+    cost = Cost(min(understood.tokens, left.tokens), min(understood.calls, left.calls))
+    held = ledger.reserve("before", cost, evidence=True)
     if held is not None:
         ledger.settle(held, cost)
 
@@ -137,8 +136,7 @@ def _recorded(response: SearchResponse, seen: frozenset[Key]) -> list[RunStep]:
         )
         for step in response.budget.steps
     ]
-    given = [[e.document_id, e.chunk_id] for e in response.evidence]
-    steps[-1].outputs[EVIDENCE] = [*given, *(list(key) for key in sorted(seen))]
+    steps[-1].outputs[EVIDENCE] = given(response, seen)
     return steps
 
 

@@ -16,9 +16,10 @@ from libs.contracts.faults import CallerFault, Code, WorldFault
 from libs.contracts.query.documents import DocumentsAnswer
 from libs.contracts.query.navigate import NavigateAnswer, SectionFound
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
-from services.planner.agentic.mode import EVIDENCE, AgenticMode
+from services.planner.agentic.mode import AgenticMode
 from services.planner.agentic.rules import plan
 from services.planner.analysis.model import Analyzer
+from services.planner.answered import EVIDENCE
 from services.planner.local import analyzer
 from services.planner.understanding import Understanding
 from services.planner.workflow import Workflow
@@ -275,6 +276,36 @@ async def test_a_run_is_continued_without_its_evidence() -> None:
     assert sorted(c for _, c in bus.ran[1].steps[-1].outputs[EVIDENCE]) == [
         "tfilm", "tnoise", "tperson",
     ]  # fmt: skip
+
+
+async def test_a_run_that_the_cache_answered_is_continued_as_well() -> None:
+    bus = Bus()
+    work = workflow(bus, Cache())
+    first = await work.answer(asks())
+    await work.finish()
+    again = await work.answer(asks())
+    await work.finish()
+    more = await work.answer(asks(**{"continue": again.run_id}))
+    await work.finish()
+    repeated = await work.answer(asks(**{"continue": again.run_id}))
+    await work.finish()
+    last = await work.answer(asks(**{"continue": repeated.run_id}))
+    assert (again.cached, repeated.cached) == (True, True)
+    assert [e.chunk_id for e in first.evidence] == ["tfilm", "tperson"]
+    assert [e.chunk_id for e in more.evidence] == ["tnoise"]
+    assert last.evidence == []
+
+
+async def test_a_classic_run_is_continued_as_well() -> None:
+    bus = Bus()
+    work = workflow(bus)
+    first = await work.answer(asks(mode="classic", top_k=1))
+    await work.finish()
+    more = await work.answer(asks(**{"continue": first.run_id}))
+    given = {e.chunk_id for e in first.evidence}
+    assert given
+    assert more.evidence
+    assert not given & {e.chunk_id for e in more.evidence}
 
 
 async def test_another_keys_run_cannot_be_continued() -> None:

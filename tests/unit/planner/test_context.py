@@ -6,6 +6,7 @@ from typing import Any, cast
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
 from libs.contracts.query.documents import DocumentsAnswer
 from services.planner.workflow import Workflow
+from tests.unit.planner.test_agentic import Cache
 
 FOUND = RetrievedChunk(
     document_id="d2", revision=1, file_name="a.md", chunk_id="t1", type="text",
@@ -32,21 +33,26 @@ class Bus:
         self.ran.append(ran)
 
 
-async def run(documents: list[str], query: str, said: str, **fields: Any) -> tuple[Bus, Any, Any]:
+async def run(
+    documents: list[str], query: str, said: str, *, cache: Cache | None = None, **fields: Any
+) -> tuple[Bus, Any, Any]:
+    """What was asked, the answer and its trace; with a cache of the second of two equal ones."""
+
     async def version(namespace: str) -> int:
         return 7
 
     bus = Bus()
-    work = Workflow(cast(Any, bus), cast(Any, SimpleNamespace(corpus_version=version)), None, "f")
+    documents_ = cast(Any, SimpleNamespace(corpus_version=version))
+    work = Workflow(cast(Any, bus), documents_, cast(Any, cache), "f")
     turns = [
         {"role": "user", "text": said},
         {"role": "assistant", "text": "…", "document_ids": documents},
     ]
     request = SearchRequest.model_validate({"query": query, "conversation": turns, **fields})
-    response = await work.answer(PlanQuery(namespace="acme", key_id="k", request=request))
-    await work.finish()
-    (ran,) = bus.ran
-    return bus, response, ran.trace
+    for _ in range(1 if cache is None else 2):
+        response = await work.answer(PlanQuery(namespace="acme", key_id="k", request=request))
+        await work.finish()
+    return bus, response, bus.ran[-1].trace
 
 
 async def test_a_follow_up_is_searched_in_the_documents_that_are_spoken_of() -> None:
@@ -75,6 +81,18 @@ async def test_where_those_hold_nothing_all_are_searched() -> None:
     assert first["metadata_doc_ids"] == ["d1"]
     assert (second["stage"], second["verified"]) == ("relaxed", True)
     assert trace["planner"]["selected_stage"] == "relaxed"
+
+
+async def test_an_answer_from_the_cache_claims_no_search_of_its_own() -> None:
+    bus, first, trace = await run(
+        ["d1"], "그 사업의 기간은?", "도로 정비 사업의 예산은?", cache=Cache()
+    )
+    assert (first.cached, len(bus.asked)) == (True, 2)
+    planner = trace["planner"]
+    assert (planner["strategy"], planner["stage_sequence"]) == ("cache", ["cache"])
+    assert (planner["metadata_first"], planner["metadata_selected_doc_ids"]) == (False, [])
+    assert "Looked first" not in planner["readable_summary"]
+    assert trace["query_rewrite"]["active_doc_ids"] == ["d1"]
 
 
 async def test_documents_that_the_request_names_stay() -> None:

@@ -8,8 +8,12 @@ import pytest
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
 from libs.contracts.faults import Code, WorldFault
 from libs.contracts.query.documents import DocumentsAnswer
+from services.planner.agentic import mode
+from services.planner.answered import Understood
 from services.planner.documents import names_in
+from services.planner.understanding import Understanding
 from services.planner.workflow import Workflow
+from tests.unit.planner import test_agentic as agentic
 
 HELD = {
     "manual": "The HP-350 has a warranty of three years.",
@@ -27,6 +31,7 @@ class Bus:
         self.asked: list[Any] = []
         self.resolved: list[Any] = []
         self.ran: list[Any] = []
+        self.unfinished: list[str] = []
 
     async def request(self, subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
         if reply is DocumentsAnswer:
@@ -46,10 +51,19 @@ class Bus:
             )
             for name in wanted if name in HELD
         ]  # fmt: skip
-        return RetrieveAnswer(corpus_version=7, strategy="fusion", chunks=chunks)
+        return RetrieveAnswer(
+            corpus_version=7, strategy="fusion", chunks=chunks, unfinished=self.unfinished
+        )
 
     async def publish(self, subject: Any, ran: Any, **kwargs: Any) -> None:
         self.ran.append(ran)
+
+
+class ModelReads(Understanding):
+    """As a model that costs 40 tokens and says nothing."""
+
+    async def of(self, query: PlanQuery, started: float) -> Understood:
+        return Understood(tokens=40)
 
 
 async def run(bus: Bus, query: str, **fields: Any) -> tuple[Any, dict[str, Any]]:
@@ -81,14 +95,14 @@ async def test_a_named_document_that_answers_is_searched_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "query", "reason"),
+    ("named", "query", "reasons"),
     [
-        (["manual"], DELIVERY, "too_little_in_named"),
-        (["elsewhere"], WARRANTY, "nothing_in_named"),
+        (["manual"], DELIVERY, ["too_little_in_named"]),
+        (["elsewhere"], WARRANTY, ["no_evidence", "nothing_in_named"]),
     ],
 )
 async def test_where_it_does_not_hold_enough_all_are_searched(
-    named: list[str], query: str, reason: str
+    named: list[str], query: str, reasons: list[str]
 ) -> None:
     bus = Bus(named)
     response, planner = await run(bus, query)
@@ -96,10 +110,57 @@ async def test_where_it_does_not_hold_enough_all_are_searched(
     assert {e.document_id for e in response.evidence} == set(HELD)
     first, second = planner["attempts"]
     assert (first["stage"], first["verified"], first["verification_reasons"]) == (
-        "strict", False, [reason],
+        "strict", False, reasons,
     )  # fmt: skip
+    assert first["metadata_doc_ids"] == named
+    assert first["retrieve_ms"] > 0
+    assert [step["kind"] for step in response.budget.steps] == ["retrieve", "retrieve"]
+    spent = sum(step["tokens"] for step in response.budget.steps)
+    assert response.budget.spent["tokens"] == spent
     assert (second["stage"], planner["selected_stage"]) == ("relaxed", "relaxed")
     assert (planner["metadata_first"], planner["metadata_selected_doc_ids"]) == (True, [])
+
+
+async def test_a_look_that_ends_the_time_is_the_last_and_gives_what_it_found() -> None:
+    bus = Bus(["manual"])
+    bus.unfinished = ["dense"]
+    response, _ = await run(bus, DELIVERY)
+    assert [body.filters.document_ids for body in bus.asked] == [["manual"]]
+    assert (response.status, [e.document_id for e in response.evidence]) == ("partial", ["manual"])
+
+
+async def test_both_looks_share_one_reading_of_the_query_and_one_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mode, "CALLS", 15)
+    bus = agentic.Bus()
+    work = agentic.workflow(bus, reads=ModelReads())
+    named = DocumentsAnswer(corpus_version=7, document_ids=["doc-elsewhere"])
+    found = bus.request
+
+    async def request(subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        if reply is DocumentsAnswer:
+            return named
+        answer = await found(subject, body, reply, timeout=timeout)
+        inside = bool(body.filters.document_ids)
+        return answer.model_copy(update={"chunks": [], "named": []}) if inside else answer
+
+    bus.request = request  # type: ignore[method-assign]
+    response = await work.answer(agentic.asks())
+    await work.finish()
+    receipt = response.budget
+    assert [step["tokens"] for step in receipt.steps if step["kind"] == "understand"] == [40]
+    for name in ("tokens", "calls"):
+        assert receipt.spent[name] == sum(step.get(name, 0) for step in receipt.steps)
+        assert receipt.spent[name] <= receipt.limit[name]
+    assert receipt.spent["calls"] == len(bus.asked)
+    names = [step["step_id"] for step in receipt.steps]
+    assert {"first_search", "search"} <= set(names)
+    assert all(set(step.get("after", [])) <= set(names) for step in receipt.steps)
+    assert [e.chunk_id for e in response.evidence] == ["tfilm", "tperson"]
+    (ran,) = bus.ran
+    assert [step.kind for step in ran.steps].count("search") == 2
+    assert sum(step.tokens for step in ran.steps) == receipt.spent["tokens"]
 
 
 async def test_one_name_of_several_documents_is_flagged() -> None:

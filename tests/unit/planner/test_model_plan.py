@@ -123,8 +123,9 @@ async def test_a_model_reads_a_classic_query(reads: Understanding, server: FakeM
     bus = agentic.Bus()
     response = await agentic.workflow(bus, reads=reads).answer(asks(mode="classic"))
     assert next(body for _, body in bus.asked).analysis.must_terms == ["director"]
-    rendered = response.budget.steps[0]["tokens"]
-    assert response.budget.spent["tokens"] == 11 + len(spoken(ANALYSIS).text) + rendered
+    read, found = response.budget.steps
+    assert (read["kind"], read["tokens"]) == ("understand", 11 + len(spoken(ANALYSIS).text))
+    assert response.budget.spent["tokens"] == read["tokens"] + found["tokens"]
     assert len(server.asked) == 1, "no plan is made for a classic query"
 
 
