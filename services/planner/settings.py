@@ -6,11 +6,11 @@ from pydantic import Field
 
 from libs.runtime.models.settings import Endpoint, endpoint
 from libs.runtime.models.use import ModelUse
-from libs.runtime.settings import Settings as Shared
+from libs.runtime.ranking import Ranking
 
 
-class Settings(Shared):
-    """Cache and recording."""
+class Settings(Ranking):
+    """Cache, recording, and how a query is read."""
 
     planner_cache: bool = Field(default=True, description="answer repeated queries from the cache")
     planner_record_seconds: float = Field(

@@ -20,6 +20,7 @@ from libs.runtime.catalog.documents import DocumentStore
 from libs.runtime.flights import Flights
 from libs.runtime.gate import Gate
 from libs.runtime.inference.tokens import TokenCounter
+from libs.runtime.ranking import ranked_by
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import logger, trace_id
 from services.planner.agentic.mode import AgenticMode
@@ -53,24 +54,11 @@ def workflow_of(
         bus,
         stores.catalog.documents,
         answer_cache(bus) if settings.planner_cache else None,
-        f"1:{models_named(settings)}:{threshold:g}",
+        f"1:{ranked_by(settings)}:{threshold:g}",
         agentic,
         understanding_of(settings),
         threshold,
         agentic.count if agentic else TokenCounter(settings.models_dir()).count_many,
-    )
-
-
-def models_named(settings: Settings) -> str:
-    """The models that retrieval depends on, as far as the settings name them."""
-    return ":".join(
-        (
-            settings.embedder,
-            str(settings.embedder_folder or ""),
-            settings.model_embed.name,
-            settings.model_rerank.name,
-            str(settings.reranker_folder or ""),
-        )
     )
 
 
@@ -106,11 +94,14 @@ class Workflow:
         async with self._gate.enter():
             return await self._answer(query)
 
+    def key(self, query: PlanQuery, version: int) -> str:
+        """Where the answer to a query over this corpus version is kept."""
+        return cache_key(query, version, f"{self.fingerprint}:{self.understanding.fingerprint}")
+
     async def _answer(self, query: PlanQuery) -> SearchResponse:
         started = time.perf_counter()
         version = await self.documents.corpus_version(query.namespace)
-        understood = self.understanding.fingerprint
-        key = cache_key(query, version, f"{self.fingerprint}:{understood}")
+        key = self.key(query, version)
         context = understood_in_context(query, self.context_threshold)
         if context.clarification is not None:
             response = asked_back(query.request, context, version)

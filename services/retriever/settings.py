@@ -2,40 +2,15 @@
 
 from pydantic import Field
 
-from libs.runtime.settings import Settings as Shared
+from libs.runtime.ranking import Ranking
 
 
-class Settings(Shared):
-    """Weights of the channels; the seed's for rank fusion, measured ones for the mix."""
+class Settings(Ranking):
+    """How much is searched at once, beside how results are ranked."""
 
     retriever_searches: int = Field(
         default=8, ge=1, le=256, description="searches that run at once; their scans are shared"
     )
     retriever_queue: int = Field(
         default=64, ge=0, le=10_000, description="searches that wait; one beyond gets a 503"
-    )
-    retriever_depth: int = Field(default=100, ge=10, le=1000, description="hits taken per channel")
-    retriever_rrf_k: int = Field(default=60, ge=1, description="k of reciprocal rank fusion")
-    retriever_weight_path: float = Field(default=1.0, ge=0, description="rank fusion: path channel")
-    retriever_weight_content: float = Field(
-        default=2.0, ge=0, description="rank fusion: content channel"
-    )
-    retriever_weight_term: float = Field(default=1.5, ge=0, description="rank fusion: term channel")
-    retriever_mix_dense: float = Field(
-        default=0.65,
-        ge=0,
-        le=1,
-        description="the most that the dense channel counts in the convex mix",
-    )
-    retriever_mix_path: float = Field(
-        default=0.0, ge=0, description="weight of the path channel beside the convex mix"
-    )
-    retriever_mix_term: float = Field(
-        default=0.05, ge=0, description="weight of the term channel beside the convex mix"
-    )
-    retriever_boost_named: float = Field(
-        default=0.02, ge=0, le=2, description="boost of chunks that hold what a query names exactly"
-    )
-    retriever_boost_soft: float = Field(
-        default=0.1, ge=0, le=1, description="boost of documents of the query's domain or type"
     )

@@ -30,10 +30,14 @@ class Switching:
         await self.retriever.warm_up()
 
     async def look(self) -> None:
-        """Change over once nothing needs the model before."""
+        """Change over once nothing needs the model before; the corpus versions rise, since what
+        was answered until then was answered by it, or by words alone."""
         if self.retriever.embedder is not self.before or await self._needed():
             return
         self.retriever.use(self.following)
+        catalog = self.retriever.catalog
+        for namespace in await catalog.keys.list_namespaces():
+            await catalog.corpus.raise_version(namespace, 0)
         log.info("queries use the new embedder")
 
     async def _needed(self) -> bool:

@@ -1,6 +1,7 @@
 """A query whose time ends, equal queries at once, and a retriever that refuses."""
 
 import asyncio
+import contextlib
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -96,6 +97,20 @@ async def test_a_complete_search_is_kept() -> None:
     await work.finish()
     assert (response.status, response.budget.stop_reason) == ("abstained", "complete")
     assert len(cache.kept) == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [found(corpus_version=8), WorldFault(Code.OVERLOADED, "full", 1.0)]
+)
+async def test_what_is_of_another_version_or_failed_is_not_kept(
+    answer: RetrieveAnswer | Exception,
+) -> None:
+    cache = Cache()
+    work = workflow(Bus(answer), cache)
+    with contextlib.suppress(WorldFault):
+        await work.answer(query())
+    await work.finish()
+    assert cache.kept == []
 
 
 async def test_a_retriever_that_is_silent_leaves_a_partial_answer() -> None:

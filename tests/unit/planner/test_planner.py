@@ -1,5 +1,11 @@
 """Rendering, cache key and trace of a classic query: pure parts."""
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
 from libs.contracts.api.search import (
     Asset,
     PlanQuery,
@@ -9,9 +15,12 @@ from libs.contracts.api.search import (
 )
 from libs.contracts.artefacts import Box
 from libs.contracts.trace import Attempt
+from libs.runtime.models.settings import Endpoint
 from services.planner.cache import cache_key
 from services.planner.rendering import evidence_of, evidence_text
+from services.planner.settings import Settings
 from services.planner.traces import classic_trace
+from services.planner.workflow import workflow_of
 
 
 def chunk(**changes) -> RetrievedChunk:
@@ -61,12 +70,42 @@ def test_the_cache_key_changes_with_all_that_an_answer_depends_on() -> None:
         cache_key(query(), 8, "f"),
         cache_key(query(), 7, "g"),
         cache_key(query(top_k=5), 7, "f"),
+        cache_key(query(query="목적 2"), 7, "f"),
         cache_key(query(filters={"year": 2024}), 7, "f"),
+        cache_key(query(mode="agentic"), 7, "f"),
+        cache_key(query(budget={"tokens": 3999}), 7, "f"),
+        cache_key(query(budget={"milliseconds": 4999}), 7, "f"),
+        cache_key(query(conversation=[{"role": "user", "text": "그 사업은?"}]), 7, "f"),
+        cache_key(query(**{"continue": "run-1"}), 7, "f"),
+        cache_key(query(explain=True), 7, "f"),
         cache_key(query().model_copy(update={"key_id": "key-2"}), 7, "f"),
         cache_key(query().model_copy(update={"namespace": "other"}), 7, "f"),
     ]
-    assert len({base, *others}) == 7
+    assert len({base, *others}) == len(others) + 1
     assert cache_key(query(), 7, "f") == base
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"retriever_mix_dense": 0.5}, {"retriever_boost_named": 0.0}, {"retriever_depth": 50},
+        {"embedder": "use"}, {"reranker_folder": Path("/models/other")},
+        {"model_rerank": Endpoint(url="http://127.0.0.1:1/v1", name="other")},
+        {"model_analyze": Endpoint(url="http://127.0.0.1:1/v1", name="other")},
+        {"model_plan": Endpoint(url="http://127.0.0.1:1/v1", name="other")},
+        {"planner_analysis": False}, {"context_resolution_threshold": 0.7},
+    ],
+)  # fmt: skip
+def test_answers_of_other_settings_or_models_have_other_keys(changed: dict[str, Any]) -> None:
+    plain, other = (
+        workflow_of(
+            cast(Any, None), cast(Any, SimpleNamespace(catalog=SimpleNamespace(documents=None))),
+            Settings(**fields, _env_file=None), None,
+        )
+        for fields in ({"planner_cache": False}, {"planner_cache": False, **changed})
+    )  # fmt: skip
+    assert plain.key(query(), 7) != other.key(query(), 7)
+    assert plain.key(query(), 7) == plain.key(query(), 7)
 
 
 def test_the_trace_mirrors_the_envelope_and_holds_its_required_fields() -> None:

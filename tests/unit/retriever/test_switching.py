@@ -16,6 +16,11 @@ class Two:
 
     def __init__(self, **models: list[str]) -> None:
         self.models = models
+        self.raised: list[str] = []
+
+    async def raise_version(self, namespace: str, above: int) -> int:
+        self.raised.append(namespace)
+        return above
 
     async def list_namespaces(self) -> list[str]:
         return list(self.models)
@@ -30,14 +35,15 @@ async def test_queries_change_over_once_no_namespace_needs_the_model_before() ->
     following.model = "new"
     searching = retriever(before)
     catalog = Two(one=["new", "new"], two=["new", before.model])
-    searching.catalog = cast(Any, SimpleNamespace(keys=catalog, documents=catalog))
+    searching.catalog = cast(Any, SimpleNamespace(keys=catalog, documents=catalog, corpus=catalog))
     switching = Switching(searching, cast(Any, before), cast(Any, following))
     searching.use(cast(Any, before))
     await switching.look()
-    assert searching.embedder is before
+    assert (searching.embedder is before, catalog.raised) == (True, [])
     catalog.models["two"] = ["new", "new"]
     await switching.look()
     assert searching.embedder is following
+    assert catalog.raised == ["one", "two"], "answers of the model before are kept no longer"
     catalog.models["two"] = [before.model]
     await switching.look()
     assert searching.embedder is following, "there is no way back"
