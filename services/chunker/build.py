@@ -190,9 +190,7 @@ def _asset_drafts(asset: Asset, limit: int, count_many: CountMany) -> list[Draft
     drafts: list[Draft] = []
     for part in cut_table(asset.table, limit, count_many):
         base, plain = chunk_id("table", part.identity), canonical_text(part.content)
-        drafts.append(
-            Draft("table", base, [asset.row], part.tokens, plain, part.content, part.html)
-        )
+        drafts.append(Draft("table", base, [part.row], part.tokens, plain, part.content, part.html))
     return drafts
 
 

@@ -1,9 +1,12 @@
 """Tables as chunks: text that search can read, and HTML that is exact.
 
 A table's text is its caption, its column headers, and one line a row: `header: value; …`. A
-table over the limit is cut between rows; each part carries its headers and exact HTML.
+table over the limit is cut between rows into parts of even size; each that begins with a row
+carries the caption, its headers and exact HTML, and stands on the pages of its own rows.
 """
 
+import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +21,13 @@ from services.chunker.text import CountMany, clean, one_line
 MAX_SPAN = 1000
 """Spans of a cell are followed so far when its value is repeated in the lines it covers."""
 
+Piece = tuple[Unit, int | None]
+"""A unit of a table, or a piece of one, with its row of the grid."""
+
 LEVELS = " / "
 """Joins the levels of a column's header."""
+CAPTION_SHARE = 0.25
+"""Of a part's tokens, the most that the caption may take to be repeated."""
 MAX_LABEL = 32
 """Longest header, in characters, that is repeated whole before every value."""
 
@@ -27,18 +35,21 @@ MAX_LABEL = 32
 @dataclass(frozen=True)
 class TablePart:
     """A piece of a table: `identity` is the text its chunk id is made of; `html` is None where
-    the part only continues a row that began in the part before."""
+    the part only continues a row that began in the part before; `row` is the table's, with the
+    boxes that the part stands in."""
 
     content: str
     identity: str
     html: str | None
     tokens: int
+    row: Row
 
 
 @dataclass(frozen=True)
 class TableText:
-    """A table ready to be counted and cut: `units` are caption, headers and rows, in order;
-    `grid_rows` names the row of the grid for each unit, None for caption and headers.
+    """A table ready to be counted and cut: `units` are caption, headers and rows, in order, the
+    first the caption where `captioned`; `grid_rows` names the row of the grid for each unit,
+    None for caption and headers.
     `covering` holds the cells that cover each grid row."""
 
     row: Row
@@ -46,6 +57,7 @@ class TableText:
     grid_rows: list[int | None]
     header_rows: tuple[int, ...]
     covering: dict[int, list[TableCell]]
+    captioned: bool = False
 
 
 def read_table(row: Row, caption: str) -> TableText | None:
@@ -65,7 +77,8 @@ def read_table(row: Row, caption: str) -> TableText | None:
     if not kept:
         return None
     units = [Unit(text, "\n" if i else "", row) for i, (text, _) in enumerate(kept)]
-    return TableText(row, units, [r for _, r in kept], header_rows, by_row)
+    captioned = bool(lines[0][0]) and len(kept) > 1
+    return TableText(row, units, [r for _, r in kept], header_rows, by_row, captioned)
 
 
 def cut_table(table: TableText, limit: int, count_many: CountMany) -> list[TablePart]:
@@ -75,21 +88,33 @@ def cut_table(table: TableText, limit: int, count_many: CountMany) -> list[Table
         content = "\n".join(u.text for u in table.units)
         html = row.html or (table_html(row.cells) if row.cells else None)
         identity = canonical_table(row.cells) if row.cells else canonical_text(content)
-        return [TablePart(content, identity, html, sum(u.tokens for u in table.units))]
-    pieces: list[tuple[Unit, int | None]] = []
+        return [TablePart(content, identity, html, sum(u.tokens for u in table.units), row)]
+    head = table.units[0] if table.captioned else None
+    if head is None or head.tokens > limit * CAPTION_SHARE:
+        head = None
+    room = limit - (head.tokens if head else 0)
+    pieces: list[Piece] = []
     for whole, place in zip(table.units, table.grid_rows, strict=True):
-        for piece in fit([whole], limit, count_many):
-            pieces.append((piece, place if piece.begins else None))
-    parts: list[TablePart] = []
-    group: list[tuple[Unit, int | None]] = []
-    size = 0
-    for unit, grid_row in pieces:
-        if group and size + unit.tokens > limit:
-            parts.append(_part(table, group))
-            group, size = [], 0
-        group.append((unit, grid_row))
+        if whole is not head:
+            pieces += [(one, place) for one in fit([whole], room, count_many)]
+    return [_part(table, head, group) for group in _shared_out(pieces, room)]
+
+
+def _shared_out(pieces: Sequence[Piece], room: int) -> list[list[Piece]]:
+    """The pieces in order, in as few groups as `room` tokens allow, of even size."""
+    total = sum(unit.tokens for unit, _ in pieces)
+    share = total / max(1, math.ceil(total / room))
+    groups: list[list[Piece]] = [[]]
+    size = done = 0
+    for unit, place in pieces:
+        full = done + unit.tokens / 2 > share * len(groups)
+        if groups[-1] and (full or size + unit.tokens > room):
+            groups.append([])
+            size = 0
+        groups[-1].append((unit, place))
         size += unit.tokens
-    return [*parts, _part(table, group)]
+        done += unit.tokens
+    return groups
 
 
 def table_html(cells: Sequence[TableCell]) -> str:
@@ -109,14 +134,26 @@ def table_html(cells: Sequence[TableCell]) -> str:
     return "<table>" + "".join(lines) + "</table>"
 
 
-def _part(table: TableText, group: Sequence[tuple[Unit, int | None]]) -> TablePart:
-    content = "\n".join(unit.text for unit, _ in group)
-    tokens = sum(unit.tokens for unit, _ in group)
-    body = [r for _, r in group if r is not None]
+def _part(table: TableText, head: Unit | None, group: Sequence[Piece]) -> TablePart:
+    lead = [head] if head and group[0][0].begins else []
+    units = [*lead, *(unit for unit, _ in group)]
+    content = "\n".join(unit.text for unit in units)
+    tokens = sum(unit.tokens for unit in units)
+    row = _standing(table.row, [r for _, r in group if r is not None])
+    body = [r for unit, r in group if r is not None and unit.begins]
     if not body:
-        return TablePart(content, canonical_text(content), None, tokens)
+        return TablePart(content, canonical_text(content), None, tokens, row)
     cells = _rebase(table.covering, [*table.header_rows, *body])
-    return TablePart(content, canonical_table(cells), table_html(cells), tokens)
+    return TablePart(content, canonical_table(cells), table_html(cells), tokens, row)
+
+
+def _standing(row: Row, grid_rows: Sequence[int]) -> Row:
+    """The row with the boxes in which these grid rows stand, where it tells them apart."""
+    if not row.breaks or len(row.breaks) != len(row.boxes) - 1:
+        return row
+    places = {bisect_right(row.breaks, r) for r in grid_rows} or {0}
+    boxes = [row.boxes[i] for i in sorted(places)]
+    return row.model_copy(update={"page": boxes[0].page, "boxes": boxes})
 
 
 def _rebase(covering: dict[int, list[TableCell]], rows: Sequence[int]) -> list[TableCell]:

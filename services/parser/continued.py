@@ -153,9 +153,11 @@ def _joined(parts: Sequence[Row]) -> Row:
     head = header_height(parts[0].cells)
     top = _top(parts[0], head)
     cells = list(parts[0].cells)
+    breaks: list[int] = []
     for part in parts[1:]:
         skip = head if _top(part, head) == top else 0
         start = max(c.row + c.row_span for c in cells) - skip
+        breaks += [start + skip] * len(part.boxes)
         cells += [
             c.model_copy(update={"row": start + c.row, "header": False})
             for c in part.cells
@@ -167,6 +169,7 @@ def _joined(parts: Sequence[Row]) -> Row:
             "html": table_html(cells),
             "text": table_text(cells),
             "boxes": [box for part in parts for box in part.boxes],
+            "breaks": breaks,
         }
     )
 

@@ -53,6 +53,8 @@ class Row(Contract):
     `hidden` marks content that a reader of the original does not see: it is kept out of
     evidence. `font_size` is in points, `bold` the majority of characters; both serve the
     levelling of headings over the whole document. `entry` is the record that the row stands for.
+    `breaks` are of a table that goes on over page borders: the grid row with which each of its
+    boxes after the first begins.
     """
 
     order: int
@@ -64,6 +66,7 @@ class Row(Contract):
     boxes: list[Box] = Field(default_factory=list)
     html: str | None = None
     cells: list[TableCell] = Field(default_factory=list)
+    breaks: list[int] = Field(default_factory=list)
     asset: str | None = None
     media_type: str | None = None
     marker: str | None = None

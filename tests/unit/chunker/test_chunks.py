@@ -126,8 +126,37 @@ def test_spans_are_repeated_in_text_and_clipped_in_html_parts() -> None:
     parts = chunks(rows(("table", "", {"cells": cells})), Sizes(10, 24))
     html = [part.metadata.html or "" for part in parts]
     assert '<td rowspan="2">North &lt;1&gt;</td><td>town1' in html[0]
-    assert '<td rowspan="3">North &lt;1&gt;</td><td>town3' in html[1]
-    assert "<td>North &lt;1&gt;</td><td>town6" in html[2]
+    assert '<td rowspan="2">North &lt;1&gt;</td><td>town3' in html[1]
+    assert '<td rowspan="2">North &lt;1&gt;</td><td>town5' in html[2]
+
+
+def test_parts_of_a_long_table_have_its_caption_and_the_pages_of_their_own_rows() -> None:
+    cells = [
+        TableCell(row=0, column=0, text="Port", header=True),
+        TableCell(row=0, column=1, text="Tons", header=True),
+    ]
+    cells += [
+        TableCell(row=r, column=c, text=t)
+        for r in range(1, 10)
+        for c, t in enumerate((f"harbour{r}", f"{r}00"))
+    ]
+    boxes = [Box(page=page, bbox=(50.0, 50.0, 500.0, 700.0)) for page in (4, 5, 6)]
+    table = {"cells": cells, "caption": "Cargo 2021", "boxes": boxes, "page": 4, "breaks": [4, 7]}
+    parts = chunks(rows(("table", "", table)), Sizes(10, 28))
+    held = {
+        f"harbour{r}": part.metadata.page_numbers
+        for part in parts
+        for r in range(1, 10)
+        if f"harbour{r};" in part.content
+    }
+    assert len(parts) > 2
+    assert all(part.content.startswith("Cargo 2021\n") for part in parts)
+    assert all(4 in held[f"harbour{r}"] for r in (1, 2, 3))
+    assert all(5 in held[f"harbour{r}"] for r in (4, 5, 6))
+    assert all(6 in held[f"harbour{r}"] for r in (7, 8, 9))
+    assert 6 not in held["harbour1"] and 4 not in held["harbour9"]
+    sizes = [len(part.content) for part in parts]
+    assert max(sizes) < 2 * min(sizes)
 
 
 def test_column_headers_of_several_rows_are_joined() -> None:

@@ -48,6 +48,7 @@ def test_a_repeated_header_is_kept_once_over_three_pages_and_what_lies_between_f
     (joined, *after) = join([FIRST, foot, head, second, third, text("paragraph", "End.", 5)])
     assert shown(joined) == [HEAD, ["North", "12"], ["South", "7"], ["East", "31"], ["West", "5"]]
     assert [b.page for b in joined.boxes] == [3, 4, 5]
+    assert joined.breaks == [3, 4], "the grid rows of East and West"
     assert joined.page == 3
     assert joined.text.splitlines()[-1] == "Harbour: West; Ships: 5"
     assert joined.html is not None
