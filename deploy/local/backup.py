@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from deploy.local.alone import ServicesRun, alone
 from deploy.local.bootstrap import prepare_stores
-from deploy.local.check import compare
+from deploy.local.check import compare, place_of
 from deploy.local.folder import write_private
 from deploy.local.rebuild import make_again
 from deploy.local.steps import Tell, shown_steps
@@ -206,4 +206,4 @@ async def _restore(settings: Settings, folder: Path, note: BackupNote, tell: Tel
     report = await make_again(settings, frozenset(TARGETS), tell)
     drift = [f"{one.namespace}/{one.document_id}: {one.detail}" for one in report.troubles]
     compared = await compare(settings, tell)
-    return drift + [f"{one.namespace}/{one.document_id}: {one.detail}" for one in compared.drift]
+    return drift + [f"{place_of(one)}: {one.detail}" for one in compared.drift]

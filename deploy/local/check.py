@@ -52,8 +52,13 @@ def _print(report: Report) -> None:
         print(f"{compared}: the stores agree")
 
 
+def place_of(one: Drift) -> str:
+    """Where it is: the namespace, and the document where it is of one."""
+    return "/".join(filter(None, (one.namespace, one.document_id)))
+
+
 def _line(one: Drift) -> str:
-    where = f"{one.namespace}/{one.document_id}"
+    where = place_of(one)
     if one.revision is not None:
         where += f" revision {one.revision}"
     how = f": {one.found} where {one.expected} belong" if one.expected or one.found else ""

@@ -20,6 +20,7 @@ from libs.runtime.corpusfiles import GRAPH, PAGE, Corpus, load_corpus_file
 from libs.runtime.graph.port import graph_digest
 from libs.runtime.index.port import EMPTY_DIGEST, Digest, SearchIndex
 from services.indexer.kept import Place, document_file_at, missing, places
+from services.indexer.strangers import strangers
 
 SECOND_LOOK_SECONDS = 1.0
 _HIDDEN = ("erasing", "erased")
@@ -32,11 +33,11 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Drift:
-    """A store that holds something else of a document than the objects say; counts with digests
-    where there are any."""
+    """A store that holds something else of a document than the objects say, or something of no
+    document; counts with digests where there are any."""
 
     namespace: str
-    document_id: str
+    document_id: str | None
     revision: int | None
     store: str
     detail: str
@@ -65,7 +66,7 @@ async def check(
         known.setdefault(place.namespace, {})[place.document_id] = place
     for name in sorted(known):
         ids = sorted(known[name].keys() | set(await _catalogued(corpus, name)))
-        documents = [known[name].get(one, Place(name, one, 0, filed=False)) for one in ids]
+        documents = [known[name].get(one, Place(name, one, filed=False)) for one in ids]
         found = await _Namespace.look(corpus, index, name)
         suspects: list[Place] = []
         for done, place in enumerate(documents):
@@ -75,8 +76,11 @@ async def check(
         tell(name, len(ids), len(ids))
         report.documents += len(ids)
         report.revisions += found.revisions
-        report.drift += await _again(corpus, index, suspects, pause)
-        report.drift += await _strangers(corpus, name)
+        strange = await strangers(corpus, index, name)
+        if suspects or strange:
+            await asyncio.sleep(pause)
+        report.drift += await _again(corpus, index, suspects)
+        report.drift += await _still(corpus, index, name, strange)
     return report
 
 
@@ -89,13 +93,22 @@ async def _catalogued(corpus: Corpus, name: str) -> list[str]:
     return found
 
 
-async def _again(
-    corpus: Corpus, index: SearchIndex, suspects: list[Place], pause: float
+async def _still(
+    corpus: Corpus, index: SearchIndex, name: str, strange: set[tuple[str, int]]
 ) -> list[Drift]:
+    """What stores still hold of strangers at a second look."""
+    if strange:
+        strange &= await strangers(corpus, index, name)
+    return [
+        Drift(name, None, None, store, f"holds something of {revn}, no revision that is kept")
+        for store, revn in sorted(strange)
+    ]
+
+
+async def _again(corpus: Corpus, index: SearchIndex, suspects: list[Place]) -> list[Drift]:
     """What still differs at a second look at the documents of a namespace."""
     if not suspects:
         return []
-    await asyncio.sleep(pause)
     found = await _Namespace.look(corpus, index, suspects[0].namespace)
     drift: list[Drift] = []
     for place in suspects:
@@ -138,7 +151,7 @@ class _Document:
         documents, place = self._corpus.catalog.documents, self._place
         record = await documents.get(place.namespace, place.document_id)
         if record is not None and record.state in _HIDDEN:
-            if record.state == "erased" and place.highest:
+            if record.state == "erased" and place.revisions:
                 self._add(None, "objects", "objects of an erased document are left")
             return self._drift
         file = await self._file()
@@ -148,6 +161,9 @@ class _Document:
             return self._drift
         known = await documents.revisions(place.namespace, place.document_id)
         kept = {one.revision: one for one in known if one.state == "published"}
+        for old in known:
+            if old.state == "collected" and old.revision in place.revisions:
+                self._add(old.revision, "objects", "objects of a collected revision are left")
         if file is None:
             if kept and not self._drift:
                 self._add(None, "objects", "document.json is not there")
@@ -228,22 +244,6 @@ class _Document:
         self._drift.append(
             Drift(place.namespace, place.document_id, revision, store, detail, expected, found)
         )
-
-
-async def _strangers(corpus: Corpus, name: str) -> list[Drift]:
-    """Nodes of the graph that belong to no revision that is kept or being made."""
-    strange: list[Drift] = []
-    after = 0
-    while page := await corpus.graph.page(name, after, PAGE):
-        after = page[-1].node.revn
-        kept = await corpus.catalog.corpus.kept(name, [one.node.revn for one in page])
-        for node in (one.node for one in page if one.node.revn not in kept):
-            known = await corpus.catalog.documents.revisions(name, node.document_id)
-            states: dict[int, Any] = {one.revn: one.state for one in known}
-            if states.get(node.revn) in (None, "collected"):
-                detail = f"holds the node {node.revn} of no revision that is kept"
-                strange.append(Drift(name, node.document_id, None, "graph", detail))
-    return strange
 
 
 def _counted(count: int, digest: str, unit: str) -> str:

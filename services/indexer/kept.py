@@ -14,13 +14,13 @@ ALWAYS = ("chunks.json", "doc_nav.json", "manifest.json", "profile.json")
 
 @dataclass(frozen=True)
 class Place:
-    """A document of the store; `highest` is the largest number of a revision that has objects,
-    `filed` whether it has a `document.json`."""
+    """A document of the store; `revisions` are the numbers of those that have objects, `filed`
+    says whether it has a `document.json`."""
 
     namespace: str
     document_id: str
-    highest: int
-    filed: bool
+    revisions: frozenset[int] = frozenset()
+    filed: bool = True
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,21 @@ class Kept:
 
 async def places(objects: ObjectStore) -> AsyncIterator[Place]:
     """Every document of the store, by key; one walk over all of it."""
-    here, highest, filed = ("", ""), 0, False
+    here, filed = ("", ""), False
+    revisions: set[int] = set()
     async for info in objects.walk(""):
         parts = info.key.split("/")
         if len(parts) < 3 or parts[0].startswith("."):
             continue
         if (parts[0], parts[1]) != here:
-            if filed or highest:
-                yield Place(*here, highest, filed)
-            here, highest, filed = (parts[0], parts[1]), 0, False
+            if filed or revisions:
+                yield Place(*here, frozenset(revisions), filed)
+            here, revisions, filed = (parts[0], parts[1]), set(), False
         if parts[2].isdecimal():
-            highest = max(highest, int(parts[2]))
+            revisions.add(int(parts[2]))
         filed = filed or parts[2:] == ["document.json"]
-    if filed or highest:
-        yield Place(*here, highest, filed)
+    if filed or revisions:
+        yield Place(*here, frozenset(revisions), filed)
 
 
 async def document_file_at(objects: ObjectStore, place: Place) -> DocumentFile:
@@ -60,7 +61,8 @@ async def document_file_at(objects: ObjectStore, place: Place) -> DocumentFile:
     file = DocumentFile.model_validate_json(data)
     if (file.namespace, file.document_id) != (place.namespace, place.document_id):
         raise WorldFault(Code.STORE_AWAY, "its document.json is of another document")
-    last = max([file.last_revision, place.highest, *(one.revision for one in file.revisions)])
+    named = (one.revision for one in file.revisions)
+    last = max([file.last_revision, *place.revisions, *named])
     return file.model_copy(update={"last_revision": last})
 
 

@@ -36,6 +36,7 @@ from services.indexer.embed import embed_revision
 from services.indexer.kept import Kept, Place, document_file_at, missing, places
 from services.indexer.parity import ParityError, held_chunks, prove
 from services.indexer.regraph import regraph
+from services.indexer.strangers import forget_strangers
 
 Target = Literal["catalog", "search", "graph"]
 TARGETS: tuple[Target, ...] = ("catalog", "search", "graph")
@@ -226,7 +227,8 @@ class _Rebuild:
         return revns
 
     async def _search(self, name: str, kept: list[Kept]) -> list[Kept]:
-        """Those whose lexical channels are made again and proved."""
+        """Those whose lexical channels are made again and proved; what no revision has goes."""
+        await forget_strangers(self._deps.stores.catalog, self._deps.stores.index, name)
         fine: list[Kept] = []
         for done, one in enumerate(kept):
             self._tell(f"{name}: search", done, len(kept))

@@ -49,6 +49,15 @@ class CorpusStore(Protocol):
         """Which of these are published revisions of documents that are not hidden."""
         ...
 
+    async def living(self, namespace: str, revns: list[int]) -> set[int]:
+        """Which of these are revisions of which a store may hold something: those that were not
+        collected, of documents that are not erased."""
+        ...
+
+    async def staged(self, namespace: str, after: int, limit: int) -> list[int]:
+        """The next revns above `after` that have chunk rows."""
+        ...
+
     async def restore(self, file: DocumentFile) -> dict[int, int] | None:
         """Make the document and the revisions of its file, ready to be staged; returns their
         revns by number: those of the file unless the catalog knows others. None when the

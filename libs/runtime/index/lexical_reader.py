@@ -107,6 +107,13 @@ class LexicalReader:
         ids = _chunk_ids(view.searcher, _revision(view, namespace, revn))
         return Digest(len(ids), digest_ids(ids))
 
+    def revisions(self, namespace: str) -> set[int]:
+        """Revisions that have documents."""
+        if (view := self._view()) is None:
+            return set()
+        found = queries.addresses(view.searcher, queries.owner(view.schema, namespace))
+        return {to_place(place).revn for place in _numbers(view.searcher, "place", found)}
+
     def types(self, namespace: str, revn: int) -> dict[int, ChunkType]:
         """The type of each chunk of the revision, by order."""
         if (view := self._view()) is None:

@@ -118,6 +118,31 @@ def away(status: Any) -> bool:
     return status in _AWAY_STATUS or (isinstance(status, int) and status >= _SERVER_ERROR)
 
 
+async def search(
+    client: "AsyncOpenSearch", address: Address, alias: str, namespace: str, body: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The hits of a search, all of them or a fault; none when the index is not there."""
+    hits: list[dict[str, Any]] = (await ask(client, address, alias, namespace, body))["hits"][
+        "hits"
+    ]
+    return hits
+
+
+async def ask(
+    client: "AsyncOpenSearch", address: Address, alias: str, namespace: str, body: dict[str, Any]
+) -> dict[str, Any]:
+    """The whole answer of a search."""
+    with faults(address):
+        answer: dict[str, Any] = await client.search(
+            index=alias,
+            body=body,
+            routing=namespace,
+            ignore_unavailable=True,
+            allow_partial_search_results=False,
+        )
+    return answer
+
+
 def _why(error: Exception, status: Any) -> str:
     kind = error_type(error)
     if kind == "cluster_block_exception":

@@ -8,8 +8,8 @@ import numpy as np
 from libs.contracts.artefacts.chunk import digest_ids
 from libs.runtime.index import opensearch_mappings as mappings
 from libs.runtime.index import opensearch_queries as queries
-from libs.runtime.index.opensearch_client import address_of, connect, faults
-from libs.runtime.index.opensearch_writer import OpenSearchWriter, Wanted, search
+from libs.runtime.index.opensearch_client import address_of, ask, connect, faults, search
+from libs.runtime.index.opensearch_writer import OpenSearchWriter, Wanted
 from libs.runtime.index.places import encodable, index_tokens, to_number
 from libs.runtime.index.port import (
     MAX_QUERY_TERMS,
@@ -70,6 +70,19 @@ class OpenSearchIndex(SearchIndex):
     async def digest(self, namespace: str, revn: int) -> Digest:
         """See the port."""
         return _digest(await self._writer.held(self._chunks, namespace, revn))
+
+    async def revisions(self, namespace: str) -> set[int]:
+        """See the port."""
+        everywhere = f"{self._chunks},{mappings.every_vectors_alias(self._address)}"
+        found: set[int] = set()
+        after: dict[str, Any] | None = None
+        while True:
+            body = queries.held(namespace, after)
+            answer = await ask(self._client, self._address, everywhere, namespace, body)
+            page = answer.get("aggregations", {}).get("held", {"buckets": []})
+            found |= {bucket["key"]["revn"] for bucket in page["buckets"]}
+            if (after := page.get("after_key")) is None:
+                return found
 
     async def search(
         self, channel: LexicalChannel, query: LexicalQuery, scope: Scope, limit: int

@@ -80,6 +80,19 @@ def revisions(namespace: str, revns: Iterable[int]) -> Query:
     return {"bool": {"filter": [owner(namespace), _revisions(revns)]}}
 
 
+def held(namespace: str, after: dict[str, Any] | None) -> dict[str, Any]:
+    """Asks of which revisions there is anything, in pages that go on `after` a page's key."""
+    pages = {"size": MAX_HITS, "sources": [{"revn": {"terms": {"field": "revn"}}}]}
+    if after is not None:
+        pages["after"] = after
+    return {
+        "query": {"bool": {"filter": [owner(namespace)]}},
+        "size": 0,
+        "track_total_hits": False,
+        "aggs": {"held": {"composite": pages}},
+    }
+
+
 def _revisions(revns: Iterable[int]) -> Query:
     known = [revn for revn in revns if 0 <= revn <= MAX_REVN]
     return {"terms": {"revn": [bitmap(known)], "value_type": "bitmap"}}

@@ -18,6 +18,7 @@ from libs.runtime.index.opensearch_client import (
     away,
     error_type,
     faults,
+    search,
 )
 from libs.runtime.index.opensearch_mappings import identity_of
 from libs.runtime.index.opensearch_refresh import SharedRefresh
@@ -255,22 +256,6 @@ class OpenSearchWriter:
             elif "error" in item[kind]:
                 raise ValueError(f"{self._address} refused a chunk: {error_type(item[kind])}")
         return busy
-
-
-async def search(
-    client: "AsyncOpenSearch", address: Address, alias: str, namespace: str, body: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """The hits of a search, all of them or a fault; none when the index is not there."""
-    with faults(address):
-        answer = await client.search(
-            index=alias,
-            body=body,
-            routing=namespace,
-            ignore_unavailable=True,
-            allow_partial_search_results=False,
-        )
-    hits: list[dict[str, Any]] = answer["hits"]["hits"]
-    return hits
 
 
 def _operations(

@@ -114,6 +114,11 @@ class SearchIndex(Protocol):
         """What the lexical channels hold for the revision; `EMPTY_DIGEST` when nothing."""
         ...
 
+    async def revisions(self, namespace: str) -> set[int]:
+        """Revisions of which any channel holds something, for who compares stores. MAY take
+        time in proportion to what the namespace holds."""
+        ...
+
     async def search(
         self, channel: LexicalChannel, query: LexicalQuery, scope: Scope, limit: int
     ) -> list[Hit]:

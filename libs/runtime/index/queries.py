@@ -108,7 +108,7 @@ def within(
 ) -> tantivy.Query:
     """`query` limited to the scope's namespace and types, and to its revisions if `revns`;
     scores stay as they are."""
-    filters = [tantivy.Query.term_query(schema, "namespace", scope.namespace, "basic")]
+    filters = [owner(schema, scope.namespace)]
     if scope.chunk_types is not None:
         codes = sorted(TYPE_CODES[t] for t in scope.chunk_types)
         filters.append(tantivy.Query.term_set_query(schema, "type", codes))
@@ -128,6 +128,11 @@ def covers(searcher: tantivy.Searcher, scope: Scope) -> bool:
     """Whether most of what the index holds is of the scope's revisions."""
     keys = (revision_key(scope.namespace, revn) for revn in scope.revns)
     return sum(searcher.doc_freq("revision", key) for key in keys) * 2 >= searcher.num_docs
+
+
+def owner(schema: tantivy.Schema, namespace: str) -> tantivy.Query:
+    """What a namespace has."""
+    return tantivy.Query.term_query(schema, "namespace", namespace, "basic")
 
 
 def revision(schema: tantivy.Schema, namespace: str, revn: int) -> tantivy.Query:

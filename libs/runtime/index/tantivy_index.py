@@ -70,6 +70,11 @@ class TantivyIndex(SearchIndex):
         """See the port."""
         return await self._run(self._reader.digest, namespace, revn)
 
+    async def revisions(self, namespace: str) -> set[int]:
+        """See the port."""
+        lexical = await self._run(self._reader.revisions, namespace)
+        return lexical | await self._run(self._vectors.revisions, namespace)
+
     async def search(
         self, channel: LexicalChannel, query: LexicalQuery, scope: Scope, limit: int
     ) -> list[Hit]:

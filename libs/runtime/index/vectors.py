@@ -135,6 +135,11 @@ class VectorStore:
         ids = orjson.loads(rows[0][0]) if rows else []
         return Digest(len(ids), digest_ids(ids))
 
+    def revisions(self, namespace: str) -> set[int]:
+        """Revisions that have vectors of any model."""
+        rows = self._rows("select revn from vectors where namespace = ?", (namespace,))
+        return {revn for (revn,) in rows}
+
     def search(self, namespace: str, model: str, queries: list[Nearest]) -> list[list[Hit]]:
         """The nearest chunks for each query, in one scan."""
         resident = self._resident((namespace, model))

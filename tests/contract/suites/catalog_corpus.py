@@ -133,6 +133,28 @@ class CorpusStoreSuite:
         assert await catalog.corpus.kept(NS, asked) == {one.revn}
         assert await catalog.corpus.kept(NS, []) == set()
 
+    async def test_living_are_revisions_that_may_hold_something(self, catalog: Catalog) -> None:
+        old, new = [await published(catalog, "a", source=source) for source in ("1", "2")]
+        waiting, foreign = await ready(catalog, "c"), await published(catalog, "a", namespace=OTHER)
+        hidden, erased = await published(catalog, "h"), await published(catalog, "e")
+        await catalog.documents.mark_collected(NS, "a", [1])
+        await catalog.documents.hide(NS, "h", "era-1")
+        await catalog.documents.hide(NS, "e", "era-2")
+        await catalog.documents.erased(NS, "era-2", {}, 0)
+        asked = [one.revn for one in (old, new, waiting, foreign, hidden, erased)]
+        living = await catalog.corpus.living(NS, [*asked, 999])
+        assert living == {new.revn, waiting.revn, hidden.revn}
+
+    async def test_staged_are_revisions_with_chunks(self, catalog: Catalog) -> None:
+        one, two = await running(catalog, "a"), await running(catalog, "b")
+        foreign = await running(catalog, "a", namespace=OTHER)
+        await ready(catalog, "c")
+        for job in (one, two, foreign):
+            await catalog.chunks.stage(job.revn, chunks("one", "two"), tree("T"))
+        assert await catalog.corpus.staged(NS, 0, 9) == [one.revn, two.revn]
+        assert await catalog.corpus.staged(NS, 0, 1) == [one.revn]
+        assert await catalog.corpus.staged(NS, one.revn, 9) == [two.revn]
+
     async def test_a_document_restored_over_itself_is_the_same(self, catalog: Catalog) -> None:
         file = await two_revisions(catalog)
         before = await seen(catalog), await catalog.documents.active_set(NS)

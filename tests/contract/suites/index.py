@@ -520,6 +520,14 @@ class SearchIndexSuite:
             await index.write_vectors(NS, 1, MODEL, ["a"], np.full((1, 4), np.nan, np.float32))
         assert await index.vector_digest(NS, 1, MODEL) == EMPTY_DIGEST
 
+    async def test_the_revisions_of_every_channel_are_told(self, index: SearchIndex) -> None:
+        assert await index.revisions(NS) == set()
+        await index.write(NS, 1, [document("apple", i) for i in range(3)])
+        await index.write_vectors(NS, 2, MODEL, ["v"], unit_vectors(1))
+        await index.write_vectors(NS, 3, "another", ["v"], unit_vectors(1, 8))
+        await index.write("other", 4, [document("apple", 0)])
+        assert await index.revisions(NS) == {1, 2, 3}
+
     # removal
 
     async def test_removed_revisions_leave_every_channel(self, index: SearchIndex) -> None:
@@ -527,9 +535,11 @@ class SearchIndexSuite:
             await index.write(namespace, revn, [document("apple", i) for i in range(revn + 1)])
             ids = [f"v{i}" for i in range(revn + 1)]
             await index.write_vectors(namespace, revn, MODEL, ids, unit_vectors(revn + 1))
+        assert await index.revisions(NS) == {1, 2, 3}
         assert await index.remove(NS, [1, 2, 77]) == 5
         assert await index.remove(NS, [1, 2, 77]) == 0
         assert await index.remove(NS, []) == 0
+        assert await index.revisions(NS) == {3}
         for revn in (1, 2):
             assert await index.digest(NS, revn) == EMPTY_DIGEST
             assert await index.vector_digest(NS, revn, MODEL) == EMPTY_DIGEST

@@ -10,8 +10,10 @@ from sqlalchemy import delete, update
 from libs.contracts.api.ingest import DocumentMetadata
 from libs.runtime.artefacts import save_json
 from libs.runtime.catalog.sql.schema import chunk, document, revision
+from libs.runtime.corpus import write_document_file
 from libs.runtime.corpusfiles import follow_corpus
 from libs.runtime.graph.port import GraphNode
+from libs.runtime.index.port import IndexDocument
 from libs.runtime.keys import document_key, revision_key
 from services.indexer.check import Report, check
 from services.indexer.deps import Deps
@@ -25,7 +27,8 @@ REVN = 3
 """Of the document `doc-2`."""
 
 Plant = Callable[[Deps], Awaitable[Any]]
-Found = set[tuple[str, int | None, str, str]]
+Found = set[tuple[str | None, int | None, str, str]]
+STRANGE = "holds something of {}, no revision that is kept"
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ async def sql(deps: Deps, statement: Any) -> None:
 
 
 async def change_file(deps: Deps, **changes: Any) -> None:
-    file = await document_file_at(deps.stores.objects, Place(NS, "doc-2", 1, filed=True))
+    file = await document_file_at(deps.stores.objects, Place(NS, "doc-2"))
     key = document_key(NS, "doc-2")
     await save_json(deps.stores.objects, key, file.model_copy(update=changes))
 
@@ -85,6 +88,20 @@ async def a_strange_node(deps: Deps) -> None:
     await deps.stores.graph.write(NS, GraphNode(999, "nobody", frozenset({"x"})), [])
 
 
+async def a_strange_chunk(deps: Deps) -> None:
+    document = IndexDocument("t0", 0, "text", ["x"], [], "x")
+    await deps.stores.index.write(NS, 999, [document])
+
+
+async def leftovers_of_a_collected_revision(deps: Deps) -> None:
+    """A collector was killed when it had barred the revision."""
+    await ingested(deps, "doc-1")
+    await ingested(deps, "doc-1")
+    assert await deps.stores.catalog.documents.mark_collected(NS, "doc-1", [3]) == [3]
+    await write_document_file(deps.stores.catalog, deps.stores.objects, NS, "doc-1")
+    await follow_corpus(deps.corpus(), NS)
+
+
 async def lose_an_artefact(deps: Deps) -> None:
     await deps.stores.objects.delete([revision_key(NS, "doc-2", 1, "manifest.json")])
 
@@ -114,7 +131,7 @@ async def an_unpublished_revision(deps: Deps) -> None:
 
 
 async def a_document_the_catalog_never_had(deps: Deps) -> None:
-    file = await document_file_at(deps.stores.objects, Place(NS, "doc-2", 1, filed=True))
+    file = await document_file_at(deps.stores.objects, Place(NS, "doc-2"))
     strange = file.model_copy(update={"document_id": "strange"})
     await save_json(deps.stores.objects, document_key(NS, "strange"), strange)
 
@@ -147,7 +164,16 @@ KINDS: list[tuple[Plant, Found]] = [
         lose_edges,
         {("doc-2", 1, "graph", "holds other edges"), ("doc-1", 2, "graph", "holds other edges")},
     ),
-    (a_strange_node, {("nobody", None, "graph", "holds the node 999 of no revision that is kept")}),
+    (a_strange_node, {(None, None, "graph", STRANGE.format(999))}),
+    (a_strange_chunk, {(None, None, "search", STRANGE.format(999))}),
+    (
+        leftovers_of_a_collected_revision,
+        {
+            ("doc-1", 3, "objects", "objects of a collected revision are left"),
+            ("doc-2", 1, "graph", "holds other edges"),
+            *((None, None, store, STRANGE.format(4)) for store in ("catalog", "search", "graph")),
+        },
+    ),
     (lose_an_artefact, {("doc-2", 1, "objects", "lacks manifest.json")}),
     (another_artefact, {("doc-2", 1, "objects", "lacks chunks.json")}),
     (lose_the_file, {("doc-2", None, "objects", "document.json is not there")}),

@@ -22,7 +22,7 @@ from libs.runtime.catalog.sql.schema import (
     section,
 )
 from libs.runtime.corpusfiles import follow_corpus, stored_versions
-from libs.runtime.index.port import LexicalChannel, LexicalQuery, Scope
+from libs.runtime.index.port import IndexDocument, LexicalChannel, LexicalQuery, Scope
 from libs.runtime.keys import corpus_key, document_key, revision_key, source_key
 from services.indexer.deps import Deps
 from services.indexer.handlers import on_erasure_requested
@@ -246,6 +246,15 @@ async def test_what_nobody_knows_leaves_the_graph(folder: Path) -> None:
         await deps.stores.graph.write(NS, GraphNode(999, "nobody", frozenset({"x"})), [])
         await run(deps, "graph")
         assert await rows(deps) == tables
+
+
+async def test_what_nobody_knows_leaves_the_index(folder: Path) -> None:
+    async with filled(folder) as (deps, _, found):
+        index, held = deps.stores.index, await deps.stores.index.revisions(NS)
+        await index.write(NS, 999, [IndexDocument("t0", 0, "text", ["budget"], [], "budget")])
+        await run(deps, "search")
+        assert await index.revisions(NS) == held
+        assert await answers(deps) == found
 
 
 async def test_a_rebuild_that_was_killed_is_run_again(folder: Path) -> None:

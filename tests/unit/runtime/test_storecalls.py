@@ -21,10 +21,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client import REGISTRY
 from pydantic import BaseModel
 
+from libs.contracts.artefacts.corpus import DocumentHits
 from libs.contracts.artefacts.nav import NavSection
 from libs.contracts.faults import Code, WorldFault
 from libs.runtime import storecalls
-from libs.runtime.catalog import chunks, documents, jobs, keys, runs
+from libs.runtime.catalog import audit, chunks, corpus, documents, jobs, keys, runs
 from libs.runtime.catalog.sql import database, postgres
 from libs.runtime.catalog.sql.catalog import open_catalog
 from libs.runtime.graph import neo4j_client
@@ -45,10 +46,13 @@ CATALOG = {
     "jobs": jobs.JobStore,
     "chunks": chunks.ChunkStore,
     "runs": runs.RunStore,
+    "corpus": corpus.CorpusStore,
+    "audit": audit.AuditStore,
 }
 FITTING: dict[str, Any] = {
     "prefix": "some/",
     "chunks": [],
+    "hits": [DocumentHits(document_id="a", chunks={"t0": 1})],
     "root": NavSection(section_id="s", title="", level=0, order=0, path=[]),
 }
 """Values that must fit others of the same call."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
 from libs.contracts.artefacts.corpus import DocumentHits, Tombstone
 from libs.contracts.artefacts.document import DocumentFile
@@ -13,6 +13,7 @@ from libs.runtime.catalog.sql.database import Database
 from libs.runtime.catalog.sql.records import receipt
 from libs.runtime.catalog.sql.schema import (
     active,
+    chunk,
     document,
     erasure,
     hit,
@@ -104,6 +105,36 @@ def _kept(connection: Connection, name: str, revns: list[int]) -> set[int]:
     )
 
 
+def _living(connection: Connection, name: str, revns: list[int]) -> set[int]:
+    return set(
+        connection.execute(
+            select(revision.c.revn)
+            .join(document, same_document(document, revision))
+            .where(
+                revision.c.namespace == name,
+                revision.c.revn.in_(revns),
+                revision.c.state != "collected",
+                document.c.state != "erased",
+            )
+        ).scalars()
+    )
+
+
+def _staged(connection: Connection, name: str, after: int, limit: int) -> list[int]:
+    return list(
+        connection.execute(
+            select(revision.c.revn)
+            .where(
+                revision.c.namespace == name,
+                revision.c.revn > after,
+                exists().where(chunk.c.revn == revision.c.revn),
+            )
+            .order_by(revision.c.revn)
+            .limit(limit)
+        ).scalars()
+    )
+
+
 class SqlCorpus:
     """The `CorpusStore` of a database."""
 
@@ -137,6 +168,17 @@ class SqlCorpus:
             found |= await self._database.read(_kept, namespace, some)
         return found
 
+    async def living(self, namespace: str, revns: list[int]) -> set[int]:
+        """See the port."""
+        found: set[int] = set()
+        for some in slices(sorted(set(revns)), KEYS):
+            found |= await self._database.read(_living, namespace, some)
+        return found
+
+    async def staged(self, namespace: str, after: int, limit: int) -> list[int]:
+        """See the port."""
+        return await self._database.read(_staged, namespace, after, limit)
+
     async def restore(self, file: DocumentFile) -> dict[int, int] | None:
         """See the port."""
         return await self._database.write(restoring.restore, file)
@@ -147,7 +189,7 @@ class SqlCorpus:
 
     async def restore_hits(self, namespace: str, hits: list[DocumentHits]) -> None:
         """See the port."""
-        rows = [(one.document_id, *chunk) for one in hits for chunk in one.chunks.items()]
+        rows = [(one.document_id, *counted) for one in hits for counted in one.chunks.items()]
         for some in slices(rows, HITS):
             await self._database.write(restoring.hits, namespace, some)
 
