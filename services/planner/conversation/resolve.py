@@ -4,12 +4,18 @@ Confidence: 1.0 for a question that stands alone; .9 for one thing that the last
 .1 less for every turn in between and for a name that only an answer brought; .2 less where
 nothing points back but something is left out. One thing meant among n that are equally near is
 .8 / n. Below the threshold nothing is guessed.
+
+A question that names another thing or time and asks nothing of it ("and in 2023?") asks what was
+asked before: those words stand before it too. Without any name they do where both times are
+named (.85) or where they are several (.7).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from libs.contracts.api.search import SearchRequest
 from libs.contracts.trace import QueryRewrite
+from services.planner.conversation.asking import Asked, asked_in, leaves_out
 from services.planner.conversation.mentions import Mention, mentions
 from services.planner.conversation.reference import Reference, reference_in
 from services.planner.conversation.state import Spoken, State, state_of
@@ -42,11 +48,64 @@ def resolve(request: SearchRequest, threshold: float) -> Resolution:
     reference = reference_in(query, names_something=bool(own))
     state = state_of(request.conversation)
     named_in_part = any(_known_longer(mention, state) for mention in own)
+    asked = asked_in(query, own)
+    carried = () if asked.words else _carried(asked, state)
+    if own and carried and leaves_out(query):
+        return _asked_of_another(request.query, own, carried, state)
     if not request.conversation or (reference is None and not named_in_part):
         return _alone(request.query)
     if own or reference is None:
         return _explicit(request.query, own, state)
-    return _from_state(request.query, reference, state, threshold, _korean(query))
+    if carried and not state.newest() and reference.number == "any":
+        certain = _carried_certainty(asked, state)
+        if certain >= threshold:
+            return _prefixed(request.query, carried, certain, [], [], state)
+    return _from_state(request.query, reference, carried, asked, state, threshold)
+
+
+def _carried(asked: Asked, state: State) -> tuple[str, ...]:
+    """What was asked before, with its time where the question names none."""
+    topic = state.topic
+    return (*(() if asked.times else topic.times), *topic.words) if topic.words else ()
+
+
+def _carried_certainty(asked: Asked, state: State) -> float:
+    """How sure it is that a question without any name asks what was asked before."""
+    topic = state.topic
+    several = 0.7 if len(topic.words) > 1 else 0.4
+    certain = 0.85 if asked.times and topic.times else several
+    return round(certain - 0.1 * state.topic_age, 3)
+
+
+def _asked_of_another(
+    query: str, own: list[Mention], carried: tuple[str, ...], state: State
+) -> Resolution:
+    """The question names another thing, of which what was asked before is asked."""
+    certain = round(0.9 - 0.1 * state.topic_age, 3)
+    return _prefixed(query, carried, certain, own, [], state)
+
+
+def _prefixed(
+    query: str,
+    prefix: Iterable[str],
+    confidence: float,
+    named: list[Mention],
+    documents: list[str],
+    state: State,
+) -> Resolution:
+    """The question behind what it leaves out, to be looked for in `documents` first."""
+    resolved = " ".join((*prefix, query)).strip()[:MAX_QUERY_CHARS]
+    rewrite = _rewrite(
+        query,
+        resolved,
+        kind="conversation_state_prefix",
+        source="conversation_state",
+        confidence=confidence,
+        reason="the question leaves out what the conversation is about",
+        named=named,
+        documents=list(state.documents),
+    )
+    return Resolution(resolved, rewrite, document_ids=documents)
 
 
 def _alone(query: str) -> Resolution:
@@ -98,8 +157,14 @@ def _known_longer(mention: Mention, state: State) -> bool:
 
 
 def _from_state(
-    query: str, reference: Reference, state: State, threshold: float, korean: bool
+    query: str,
+    reference: Reference,
+    carried: tuple[str, ...],
+    asked: Asked,
+    state: State,
+    threshold: float,
 ) -> Resolution:
+    korean = _korean(query)
     near = state.newest("project" if _means_project(query) else None) or state.newest()
     if not near and not state.documents:
         return _unclear(query, [], [], 0.3, korean)
@@ -112,25 +177,14 @@ def _from_state(
     confidence = round(max(confidence, 0.0), 3)
     if confidence < threshold:
         return _unclear(query, near, list(state.documents), confidence, korean)
-    prefix = " ".join(spoken.mention.text for spoken in meant)
-    if not prefix and not state.documents:
+    if not meant and not state.documents:
         return _unclear(query, near, [], confidence, korean)
-    resolved = f"{prefix} {query}".strip()[:MAX_QUERY_CHARS]
-    documents = list(state.documents)
-    return Resolution(
-        resolved,
-        _rewrite(
-            query,
-            resolved,
-            kind="conversation_state_prefix",
-            source="conversation_state",
-            confidence=confidence,
-            reason="the question leaves out what the conversation is about",
-            named=[spoken.mention for spoken in meant],
-            documents=documents,
-        ),
-        document_ids=documents,
-    )
+    names = [spoken.mention for spoken in meant]
+    prefix = (*(mention.text for mention in names), *carried)
+    # documents that were found for another time need not speak of this one
+    elsewhere = carried and asked.times
+    documents = [] if elsewhere else list(state.documents)
+    return _prefixed(query, prefix, confidence, names, documents, state)
 
 
 def _meant(reference: Reference, near: list[Spoken]) -> tuple[list[Spoken], float]:

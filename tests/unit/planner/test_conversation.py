@@ -56,7 +56,15 @@ def test_names_keep_their_form(text: str, named: list[tuple[str, str]]) -> None:
          "국민연금공단 이러닝시스템 운영 용역 그 사업의 기간은 얼마야?"),
         (asked("예산은?", "한국가스공사의 주소는?", "대구"), "한국가스공사 예산은?"),
         (asked("What about 2023?", "What was Acme Corporation's revenue in 2022?", "5 bn"),
-         "Acme Corporation What about 2023?"),
+         "Acme Corporation revenue What about 2023?"),
+        (asked("그럼 2022년은?", "삼성전자 2021년 매출은?", "1조"), "삼성전자 매출 그럼 2022년은?"),
+        (asked("what about its price?", "Tell me about the Galaxy S24", "A phone."),
+         "Galaxy S24 what about its price?"),
+        (asked("작년에는?", "한국가스공사 예산을 알려줘", "1조"), "한국가스공사 예산 작년에는?"),
+        (asked("why?", "What was Acme Corporation's revenue in 2022?", "5 bn"),
+         "Acme Corporation 2022 revenue why?"),
+        (asked("그래서 그 사업은?", "도로 정비 사업의 예산은?", "3억"),
+         "도로 정비 사업 그래서 그 사업은?"),
         (asked("Who founded it?", "Where is Samsung Electronics based?", "Suwon"),
          "Samsung Electronics Who founded it?"),
         (asked("두 기관의 예산을 비교해줘", "한국가스공사와 국민연금공단이 낸 공고는?", "둘"),
@@ -74,6 +82,42 @@ def test_a_follow_up_is_put_behind_what_it_is_about(request_: SearchRequest, res
     assert found.rewrite.context_entities + found.rewrite.context_projects
     assert THRESHOLD <= found.rewrite.context_resolution_confidence <= 1
     assert found.clarification is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "resolved", "named"),
+    [
+        (asked("국민연금공단은?", "한국가스공사의 2021년 예산은?", "1조"),
+         "2021년 예산 국민연금공단은?", ["국민연금공단"]),
+        (asked("국민연금공단은?", "한국가스공사의 2021년 예산은?", "1조", "2022년은?", "2조"),
+         "2022년 예산 국민연금공단은?", ["국민연금공단"]),
+        (asked("What about Microsoft?", "What was Apple Inc's revenue in 2022?", "5 bn"),
+         "2022 revenue What about Microsoft?", ["Microsoft"]),
+        (asked("And Germany?", "Show me the population of France", "67 million"),
+         "population And Germany?", ["Germany"]),
+        (asked("그럼 2022년은?", "2021년 휴가 규정은?", "15일"), "휴가 규정 그럼 2022년은?", []),
+        (asked("and in 2021?", "what was the revenue in 2022?", "5"), "revenue and in 2021?", []),
+    ],
+)  # fmt: skip
+def test_what_was_asked_is_asked_of_another_thing_or_time(
+    request_: SearchRequest, resolved: str, named: list[str]
+) -> None:
+    found = resolve(request_, THRESHOLD)
+    assert (found.query, found.clarification) == (resolved, None)
+    assert found.rewrite.rewrite_type == "conversation_state_prefix"
+    assert found.rewrite.context_entities == named
+    assert THRESHOLD <= found.rewrite.context_resolution_confidence < 1
+    assert "Apple" not in found.query
+
+
+def test_documents_of_another_time_or_thing_do_not_bound_the_search() -> None:
+    for query in ("그럼 2022년은?", "국민연금공단은?"):
+        found = resolve(
+            asked(query, "한국가스공사 2021년 예산은?", "1조", documents=("d1",)), THRESHOLD
+        )
+        assert (found.document_ids, found.rewrite.active_doc_ids) == ([], ["d1"])
+    same = asked("왜?", "한국가스공사 2021년 예산은?", "1조", documents=("d1",))
+    assert resolve(same, THRESHOLD).document_ids == ["d1"]
 
 
 def test_a_name_in_part_is_completed() -> None:
@@ -95,6 +139,8 @@ def test_a_name_in_part_is_completed() -> None:
          "Which one do you mean: Apple Inc, Microsoft?"),
         (asked("그거 언제야?", "안녕", "네"), "무엇에 대한 질문인가요?"),
         (asked("What did he say?", "hello", "hi"), "What is the question about?"),
+        (asked("그럼 2022년은?", "안녕하세요 반갑습니다", "네"), "무엇에 대한 질문인가요?"),
+        (asked("what about 2021?", "thank you", "welcome"), "What is the question about?"),
     ],
 )  # fmt: skip
 def test_what_is_unclear_is_asked_back(request_: SearchRequest, asks: str) -> None:
@@ -113,6 +159,8 @@ def test_what_is_unclear_is_asked_back(request_: SearchRequest, asks: str) -> No
         asked("What is the capital of France?", "Who is the president of Germany?", "…"),
         asked("산업안전보건법 제12조는?", "근로기준법 제5조는?", "…"),
         asked("Is it true that the Nile is the longest river?", "Tell me about Brazil", "…"),
+        asked("국민연금공단", "한국가스공사의 2021년 예산은?", "1조"),
+        asked("What is Docker?", "What is the retirement age in France?", "62"),
         asked("소화기 점검 주기와 점검 방법", "한국가스공사의 예산은?", "…"),
     ],
 )
