@@ -18,6 +18,7 @@ from deploy.stack.server import Server
 from deploy.stack.servers import SERVERS
 
 DATA_DIR = ".groundwire-stack"
+SERVERS_DATA, SERVICES_DATA = "servers", "services"
 
 
 def missing(servers: tuple[Server, ...] = SERVERS) -> list[str]:
@@ -51,15 +52,15 @@ def up() -> int:
     if lacking := missing():
         print("\n".join(lacking), file=sys.stderr)
         return 1
-    root = Path(os.environ.get("GROUNDWIRE_DATA_DIR", DATA_DIR)).absolute()
+    root = data_folder()
     root.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
         root.chmod(root.stat().st_mode | 0o011)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         provision()
-        with started(root / "servers") as settings:
-            return _services(root / "services", settings)
+        with started(root / SERVERS_DATA) as settings:
+            return _services(root / SERVICES_DATA, settings)
     except StartFailed as failed:
         print(failed, file=sys.stderr)
         return 1
@@ -78,9 +79,15 @@ def _services(data: Path, settings: dict[str, str]) -> int:
             return services.wait()
 
 
+def data_folder() -> Path:
+    """Where the stack keeps its data."""
+    return Path(os.environ.get("GROUNDWIRE_DATA_DIR", DATA_DIR)).absolute()
+
+
 def clear() -> None:
-    """Remove the stack's data, not the programs."""
-    shutil.rmtree(DATA_DIR, ignore_errors=True)
+    """Remove the stack's data, not the programs, and nothing else that lies beside it."""
+    for part in (SERVERS_DATA, SERVICES_DATA):
+        shutil.rmtree(data_folder() / part, ignore_errors=True)
 
 
 def main(words: list[str]) -> int:

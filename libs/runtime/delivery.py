@@ -28,7 +28,7 @@ from libs.runtime.routes import address
 from libs.runtime.stores import Stores
 from libs.runtime.telemetry import IN_PROGRESS, MESSAGE_SECONDS, MESSAGES, exemplar_of, logger
 from libs.runtime.tracing import extract, message_span, record_error
-from libs.runtime.work import Mark, Work, WorkRegistry
+from libs.runtime.work import Mark, Standing, Work, WorkRegistry
 
 E = TypeVar("E", bound=JobEvent)
 Handler = Callable[[E, Work], Awaitable[None]]
@@ -135,7 +135,7 @@ class Delivery(Generic[E]):
         self._registry.end(self._mark(message))
         await (message.term() if refuse else message.ack())
 
-    async def _repeated(self, message: Msg, standing: str) -> str:
+    async def _repeated(self, message: Msg, standing: Standing) -> str:
         """A copy of a message that is being worked on, or whose acknowledgement got lost."""
         if standing == "ended":
             await message.ack()

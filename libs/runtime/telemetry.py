@@ -19,7 +19,7 @@ from prometheus_client.exposition import choose_encoder
 
 MESSAGES = Counter(
     "groundwire_messages_total",
-    "Deliveries ended, by consumer and outcome (done, fail, retry, drop, park, leave, held,"
+    "Deliveries ended, by consumer and outcome (done, fail, retry, drop, park, leave, held, ended,"
     " handed_over)",
     ["consumer", "outcome"],
 )

@@ -13,6 +13,9 @@ Mark = tuple[str, int, datetime]
 """One message of one consumer: durable, stream sequence, and the time the server stored it, since
 a stream that is made anew counts from 1 again."""
 
+Standing = Literal["free", "held", "ended"]
+"""Of a message: work on it may begin, earlier work on it moves, or it was acknowledged."""
+
 ENDED_KEPT = 4096
 
 
@@ -91,9 +94,8 @@ class WorkRegistry:
         self._by_message: dict[Mark, Work] = {}
         self._ended: OrderedDict[Mark, None] = OrderedDict()
 
-    def standing(self, message: Mark) -> Literal["free", "held", "ended"]:
-        """Whether work on the message may begin (`free`), earlier work on it moves (`held`), or
-        it was acknowledged (`ended`); earlier work that stalled is made to end."""
+    def standing(self, message: Mark) -> Standing:
+        """How the message stands here; earlier work on it that stalled is made to end."""
         if message in self._ended:
             return "ended"
         earlier = self._by_message.get(message)

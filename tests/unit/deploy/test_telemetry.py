@@ -4,7 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import promql_parser
 import pytest
@@ -14,7 +14,9 @@ from deploy.local.generated.metrics import MODULES, metrics
 from deploy.local.generated.telemetry import ALERTS, DASHBOARDS, FOLDER, dashboard
 from deploy.local.house import ROOT
 from libs.contracts.subjects import CONSUMERS, STREAMS
+from libs.runtime.faultpolicy import Action
 from libs.runtime.telemetry import MESSAGES, STORE_SECONDS
+from libs.runtime.work import Standing
 from tests.support.gateway_fakes import World
 from tests.support.manifests import container_of, named, of_kind, overlay
 
@@ -42,6 +44,11 @@ VALUES = {
     ("groundwire_http_seconds", "route"): ROUTES,
     ("groundwire_http_requests", "route"): ROUTES,
 }
+
+
+def test_the_outcomes_of_deliveries_are_those_that_are_told() -> None:
+    made = {"done", "handed_over", *get_args(Action), *get_args(Standing)} - {"free"}
+    assert values_in(MESSAGES._documentation) == made
 
 
 def alerts() -> list[dict[str, Any]]:
