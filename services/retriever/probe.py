@@ -32,7 +32,8 @@ from services.retriever.scope import Corpus, is_allowed
 
 READINGS = 4096
 SAME_TITLE = 3
-"""A title that more candidates share than this names a kind of section, not a thing."""
+"""A title that more candidates stand under than this names a kind of section, or one so large
+that being in it tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,15 @@ class Reading:
         return frozenset(tokenize(self._text))
 
     @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """The keys of its headings from the outermost, without any of its file's name without
+        the ending."""
+        return tuple(map(title_key, self.chunk.path or [self.file_name.rsplit(".", 1)[0]]))
+
+    @property
     def title(self) -> str:
-        """The key of its innermost heading, else of its file's name without the ending."""
-        named = self.chunk.path[-1] if self.chunk.path else self.file_name.rsplit(".", 1)[0]
-        return title_key(named)
+        """The innermost of them."""
+        return self.titles[-1]
 
 
 class Prober:
@@ -148,7 +154,7 @@ class Prober:
                 ]
             )
         named = [
-            hit(key, words=[], titled=True) for key in _named(query.question, scores, readings)
+            hit(key, words=[], titled=True) for key in named_by(query.question, scores, readings)
         ]
         unfinished = [*basis.found.unfinished, *(["probe"] if late else [])]
         return ProbeAnswer(
@@ -202,13 +208,17 @@ class Prober:
         return answer
 
 
-def _named(question: str, candidates: dict[Key, Fused], readings: dict[Key, Reading]) -> list[Key]:
-    """Candidates whose title stands in the question, best first: a title of one word only
-    where the question writes it as a name."""
+def named_by(
+    question: str, candidates: dict[Key, Fused], readings: dict[Key, Reading]
+) -> list[Key]:
+    """Candidates under a title that stands in the question, best first: a title of one word
+    only where the question writes it as a name. What stands deeper below it counts as what
+    stands there directly: a section's first words tell no more of it than its tables do."""
     words, said = name_key(question), set(names(question, 64))
     by_title: dict[str, list[Key]] = {}
     for key in sorted(candidates, key=lambda key: (-candidates[key].score, key)):
-        title = readings[key].title if key in readings else ""
-        if title and contains(words, title) and (" " in title or title in said):
-            by_title.setdefault(title, []).append(key)
-    return [key for keys in by_title.values() if len(keys) <= SAME_TITLE for key in keys]
+        for title in dict.fromkeys(readings[key].titles if key in readings else ()):
+            if title and contains(words, title) and (" " in title or title in said):
+                by_title.setdefault(title, []).append(key)
+    few = (key for keys in by_title.values() if len(keys) <= SAME_TITLE for key in keys)
+    return list(dict.fromkeys(few))

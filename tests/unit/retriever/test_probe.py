@@ -8,7 +8,8 @@ from libs.contracts.artefacts import Chunk, ChunkMetadata
 from libs.contracts.query.probe import HydrateQuery
 from libs.runtime.catalog.documents import ActiveRevision, ActiveSet
 from libs.runtime.index.port import LexicalQuery
-from services.retriever.probe import Prober
+from services.retriever.fusion import Fused
+from services.retriever.probe import Prober, Reading, named_by
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
 
@@ -68,3 +69,29 @@ async def test_a_place_that_the_filters_leave_out_is_not_named() -> None:
         await prober().hydrate(asks(["d2", "d1", "d3"], exclude_document_ids=["d3"], **filters))
     ).chunks
     assert cited.also_in == []
+
+
+def reading(path: list[str], name: str) -> Reading:
+    metadata = ChunkMetadata(length=4, tokens=1, content_hash="sha256:0")
+    chunk = Chunk(chunk_id=name, type="text", content=name, path=path, order=0, metadata=metadata)
+    return Reading(chunk, "report.pdf")
+
+
+def named(question: str, paths: list[list[str]]) -> list[int]:
+    """Which of the candidates, best first, the question names."""
+    candidates = {(1, n): Fused(1.0 - n / 100, {}) for n in range(len(paths))}
+    readings = {(1, n): reading(path, f"t{n}") for n, path in enumerate(paths)}
+    return [order for _, order in named_by(question, candidates, readings)]
+
+
+def test_what_stands_below_a_named_section_is_named_as_its_first_words_are() -> None:
+    paths = [["Report", "Cold Storage", "Key figures"], ["Report", "Shipyard"]]
+    question = "What was the backlog of Cold Storage?"
+    assert named(question, [*paths, ["Report", "Cold Storage"]]) == [0, 2]
+
+
+def test_a_section_so_large_that_most_stands_in_it_is_not_named() -> None:
+    below = [["Report", "Cold Storage", f"Year {n}"] for n in range(4)]
+    assert (
+        named("What was the backlog of Cold Storage?", [*below, ["Report", "Cold Storage"]]) == []
+    )
