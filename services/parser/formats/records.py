@@ -61,7 +61,8 @@ def parse(given: ParseInput) -> ShardResult:
     rules = given.profile.records or RecordRules()
     rows = Rows()
     if rules.review:
-        for entry in entries_of(read_review(given), rules):
+        review = read_review(given)
+        for entry in entries_of(review, rules):
             rows.add("paragraph", entry.name or entry.id, entry=entry)
         if not rows.rows:
             raise DocumentFault(
@@ -70,7 +71,10 @@ def parse(given: ParseInput) -> ShardResult:
                 if rules.kind == "questions"
                 else "the review names no entry",
             )
-        return rows.result("records")
+        result = rows.result("records")
+        if rules.kind == "entries":
+            result.findings.extend(review.findings)
+        return result
     columns = stated_columns(rules)
     good: dict[tuple[str, str], Entry] = {}
     faults: list[Finding] = []

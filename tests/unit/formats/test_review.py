@@ -3,6 +3,7 @@
 import io
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from libs.contracts.entries import Enrichment, Entry, RecordRules, Review, unite
 from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.xlsx import Table, column_name, unique_titles, workbook
 from services.gateway.review import review_workbook
-from services.parser.formats.base import AssetSink, ParseInput
+from services.parser.formats.base import AssetSink, ParseInput, ShardResult
 from services.parser.formats.records import parse
 
 SOFFICE = shutil.which("soffice")
@@ -34,8 +35,8 @@ RATE = Entry(id="M1", name="환율 조회", category="외환", text="오늘의 �
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Any:
-    def reading(data: bytes, kind: Any = "entries") -> list[Entry]:
+def parsed(tmp_path: Path) -> Any:
+    def reading(data: bytes, kind: Any = "entries") -> ShardResult:
         path = tmp_path / "source.xlsx"
         path.write_bytes(data)
         profile = Profile(
@@ -43,10 +44,19 @@ def read(tmp_path: Path) -> Any:
             records=RecordRules(kind=kind, review=True),
         )  # fmt: skip
         pages, sink = PageRange(first=0, last=0), AssetSink(tmp_path / "out")
-        found = parse(ParseInput(path, profile, pages, sink, tmp_path))
-        return [row.entry for row in found.rows if row.entry]
+        return parse(ParseInput(path, profile, pages, sink, tmp_path))
 
     return reading
+
+
+@pytest.fixture
+def read(parsed: Any) -> Any:
+    return lambda *given: [row.entry for row in parsed(*given).rows if row.entry]
+
+
+@pytest.fixture
+def told(parsed: Any) -> Any:
+    return lambda data: [finding.detail for finding in parsed(data).findings]
 
 
 def saved(book: Any) -> bytes:
@@ -133,6 +143,109 @@ def test_a_workbook_that_another_program_wrote_anew(read: Any) -> None:
     (one,) = read(held.getvalue())
     assert one.id == "A"
     assert one.review == Review(struck=["gone", "stays goes"], added=["kept", "stays"])
+
+
+HEADS = ["아이디", "이름", "예시 질문", "의견", "원래 질문"]
+
+
+def raw_workbook(rows: str) -> bytes:
+    """A workbook as Numbers and Google Sheets may write it: inline strings, and no styles."""
+    package = "http://schemas.openxmlformats.org/package/2006"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    book = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        made.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{package}/content-types">'
+            '<Default Extension="rels" '
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{book}.sheet.main+xml"/>'
+            '<Override PartName="/xl/worksheets/sheet1.xml" '
+            f'ContentType="{book}.worksheet+xml"/></Types>',
+        )
+        made.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        )
+        made.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+            '<sheet name="Tabelle 1" sheetId="1" r:id="r1"/></sheets></workbook>',
+        )
+        made.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+            f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        )
+        made.writestr(
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+        )
+    return held.getvalue()
+
+
+def inline(place: str, inner: str) -> str:
+    return f'<c r="{place}" t="inlineStr"><is>{inner}</is></c>'
+
+
+def test_inline_strings_without_styles_below_a_title(read: Any) -> None:
+    heads = "".join(inline(f"{'ABCDE'[n]}3", f"<t>{head}</t>") for n, head in enumerate(HEADS))
+    struck = "<r><rPr><strike/></rPr><t>돈 보내기</t></r>"
+    partly = '<r><t xml:space="preserve">남는 말 </t></r><r><rPr><strike/></rPr><t>지운 말</t></r>'
+    rows = (
+        f'<row r="1">{inline("A1", "<t>2024 메뉴 검토</t>")}</row><row r="3">{heads}</row>'
+        f'<row r="4"><c r="A4"><v>17.0</v></c>{inline("C4", struck)}'
+        f"{inline('E4', '<t>돈 보내기</t>')}</row>"
+        f'<row r="5" hidden="1">{inline("C5", partly)}'
+        f"{inline('E5', '<t>남는 말 지운 말</t>')}</row>"
+        f'<row r="6">{inline("C6", "<t>새 질문_x000D_&#10;둘째 줄</t>")}</row>'
+        f'<row r="7">{inline("D7", "<t>더 쉽게</t>")}</row>'
+    )
+    (one,) = read(raw_workbook(rows))
+    assert one.id == "17"
+    assert one.review == Review(
+        feedback="더 쉽게",
+        struck=["돈 보내기", "남는 말 지운 말"],
+        added=["남는 말", "새 질문 둘째 줄"],
+    )
+
+
+def test_a_run_with_properties_of_its_own_is_struck_as_it_says(read: Any) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST], "category", "en")))
+    cell = book["카드"]["E2"]
+    cell.value = CellRichText(TextBlock(InlineFont(sz=11), "카드를 잃어버렸어요"), " 정말로")
+    cell.font = Font(strike=True)
+    (lost,) = read(saved(book))
+    assert "카드를 잃어버렸어요" in lost.review.added
+    assert lost.review.struck == ["카드를 잃어버렸어요 정말로"]
+
+
+def test_every_wish_counts_and_keywords_are_parted_as_people_part_them(read: Any) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST], "category", "ko")))
+    book["카드"]["G2"].value = "짧게"
+    book["카드"]["G4"].value = "도난도 넣기"
+    book["키워드"]["C2"].value = "분실; 도난\n정지"
+    (lost,) = read(saved(book))
+    assert lost.review.feedback == "짧게 도난도 넣기"
+    assert lost.keywords == ["분실", "도난", "정지"]
+
+
+def test_what_cannot_be_taken_is_said_by_sheet_and_row(told: Any) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(review_workbook([LOST, RATE], "category", "ko")))
+    book["외환"]["A1"].value = "번호표"
+    book["카드"].insert_rows(2)
+    book["카드"]["E2"].value = "번호 없는 질문"
+    book["카드"]["E3"].value = "길고 " * 200
+    book["키워드"]["C2"].font = Font(strike=True)
+    assert told(saved(book)) == [
+        "sheet 1: no column names the id of its questions: none was taken",
+        "sheet 2, row 2: it has no id",
+        "sheet 2, row 3: its question is cut at 300 characters",
+        "sheet 3, row 2: a review adds keywords: what is struck through stays",
+    ]
 
 
 def test_a_review_without_sample_questions_says_so(read: Any) -> None:
