@@ -38,10 +38,10 @@ from tests.chaos.disturbances import (
     store_refusing,
     store_slow,
 )
-from tests.support.nats import until
 from tests.support.relays import relayed
 from tests.support.servers import Servers
 from tests.support.stack import Stack, running_stack
+from tests.support.waiting import until
 
 SEED = 7
 PREFIX = "groundwire"

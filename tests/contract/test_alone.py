@@ -15,6 +15,7 @@ from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.settings import Settings
 from libs.runtime.streams import bootstrap
 from tests.support.nats import nats_server
+from tests.support.waiting import PATIENCE
 
 PREFIX = "alone"
 
@@ -36,7 +37,7 @@ async def _work(url: str, taking: threading.Event, enough: threading.Event) -> N
     puller = await client.jetstream(timeout=30).pull_subscribe(
         full(PREFIX, PARSE.subjects[0]), durable_name(PARSE), stream_name(PREFIX, PIPELINE)
     )
-    fetching = asyncio.create_task(puller.fetch(1, timeout=60))
+    fetching = asyncio.create_task(puller.fetch(1, timeout=PATIENCE))
     while not (await puller.consumer_info()).num_waiting:
         await asyncio.sleep(0.01)
     taking.set()
@@ -51,7 +52,7 @@ def test_services_on_the_bus_are_seen_and_their_end_too(tmp_path: Path, url: str
     worker = threading.Thread(target=lambda: asyncio.run(_work(url, taking, enough)))
     worker.start()
     try:
-        assert taking.wait(10)
+        assert taking.wait(PATIENCE)
         with pytest.raises(ServicesRun, match="parser"), alone(settings(tmp_path, url), "a test"):
             pass
     finally:

@@ -31,7 +31,8 @@ from libs.runtime.service import Service
 from libs.runtime.settings import Settings
 from libs.runtime.streams import bootstrap
 from libs.runtime.work import Work
-from tests.support.nats import nats_server, until
+from tests.support.nats import nats_server
+from tests.support.waiting import PATIENCE, until
 
 
 @dataclass
@@ -87,13 +88,13 @@ async def make(server: str, tmp_path: Path):
 
         service.on_start(mark)
         running.append((service, asyncio.create_task(service.serve())))
-        await asyncio.wait_for(started.wait(), 10)
+        await asyncio.wait_for(started.wait(), PATIENCE)
         return service
 
     yield SimpleNamespace(start=start, client=client, jobs=jobs, prefix=prefix)
     for service, task in running:
         service.stopping.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     for stream in STREAMS:
         await client.jetstream(timeout=30).delete_stream(stream_name(prefix, stream))
     await client.close()
@@ -171,7 +172,7 @@ async def test_a_document_fault_fails_the_job_and_delays_nobody(make) -> None:
     await service.bus.announce(accepted("job-poison"))
     for n in range(5):
         await service.bus.announce(accepted(f"job-{n}"))
-    event = await asyncio.wait_for(failed.get(), 5)
+    event = await asyncio.wait_for(failed.get(), PATIENCE)
     assert (event.job_id, event.code, event.stage) == ("job-poison", Code.ENCRYPTED, "profiler")
     await until(lambda: len(done) == 5)
     assert await dead_letters(make) == []
@@ -203,7 +204,7 @@ async def test_a_long_retry_is_a_schedule_and_raises_the_attempt(make) -> None:
     await service.bus.announce(accepted())
     await until(lambda: attempts == [1])
     await until(lambda: _is_zero(pending(make, "profiler")), what="the place in the consumer")
-    await until(lambda: attempts == [1, 2], 10)
+    await until(lambda: attempts == [1, 2])
 
 
 async def test_our_bug_is_retried_a_little_then_parked_whole(make) -> None:
@@ -216,7 +217,7 @@ async def test_our_bug_is_retried_a_little_then_parked_whole(make) -> None:
     failed = await failed_events(make)
     service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
-    event = await asyncio.wait_for(failed.get(), 10)
+    event = await asyncio.wait_for(failed.get(), PATIENCE)
     assert event.code is Code.INTERNAL
     assert "secret" not in event.detail
     (letter,) = await dead_letters(make)
@@ -257,18 +258,18 @@ async def test_a_message_stays_where_it_is_while_the_dead_letters_are_full(make)
         Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle), retry_seconds=0.2
     )
     await service.bus.announce(accepted())
-    await until(lambda: len(calls) >= 3, 60, "another delivery")
+    await until(lambda: len(calls) >= 3, what="another delivery")
     assert await pending(make, "profiler") == 1
     assert failed.empty()
     await js.update_stream(config)
-    event = await asyncio.wait_for(failed.get(), 60)
+    event = await asyncio.wait_for(failed.get(), PATIENCE)
     (letter,) = await dead_letters(make)
     assert letter.dead_letter_id == event.dead_letter_id
 
     async def ended() -> bool:
         return await pending(make, "profiler") == 0
 
-    await until(ended, 60)
+    await until(ended)
 
 
 async def test_stale_work_is_dropped_without_being_started(make) -> None:
@@ -283,7 +284,7 @@ async def test_stale_work_is_dropped_without_being_started(make) -> None:
     await service.bus.announce(accepted("job-old"))
     await service.bus.announce(accepted("job-new"))
     await until(lambda: done == ["job-new"])
-    event = await asyncio.wait_for(failed.get(), 10)
+    event = await asyncio.wait_for(failed.get(), PATIENCE)
     assert (event.job_id, event.code) == ("job-old", Code.SUPERSEDED), "its ledger must hear it"
     await until(lambda: _is_zero(pending(make, "profiler")))
 
@@ -300,7 +301,7 @@ async def test_cancel_ends_work_within_two_seconds(make, polite: bool) -> None:
     failed = await failed_events(make)
     service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
-    await asyncio.wait_for(started.wait(), 5)
+    await asyncio.wait_for(started.wait(), PATIENCE)
     await service.bus.publish(CONTROL_CANCEL, CancelJob(job_id="job-1"), job="job-1")
     event = await asyncio.wait_for(failed.get(), 2)
     assert event.code is Code.CANCELLED
@@ -325,7 +326,7 @@ async def test_a_long_handler_keeps_its_message_while_it_moves(make) -> None:
         ack_wait_seconds=1.0,
     )
     await service.bus.announce(accepted())
-    await asyncio.wait_for(ended.wait(), 10)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
     await until(lambda: _is_zero(pending(make, "profiler")))
     assert calls == [1]
 
@@ -346,7 +347,7 @@ async def test_a_handler_that_hangs_loses_its_message_to_another(make, monkeypat
         ack_wait_seconds=1.0,
     )
     await service.bus.announce(accepted())
-    await until(lambda: calls == [1, 2], 10)
+    await until(lambda: calls == [1, 2])
     await until(lambda: _is_zero(pending(make, "profiler")))
 
 
@@ -365,7 +366,7 @@ async def test_a_message_that_comes_again_is_left_to_who_has_it(make) -> None:
         ack_wait_seconds=60.0,
     )
     await service.bus.announce(accepted())
-    await until(lambda: _redelivered(make, "profiler"), 10, what="a message without a heartbeat")
+    await until(lambda: _redelivered(make, "profiler"), what="a message without a heartbeat")
     assert calls == [1]
     go.set()
     await until(lambda: _is_zero(pending(make, "profiler")))
@@ -394,8 +395,8 @@ async def test_work_is_not_done_again_when_its_acknowledgement_was_lost(make, mo
         ack_wait_seconds=60.0,
     )
     await service.bus.announce(accepted())
-    await until(lambda: bool(lost), 10, what="an acknowledgement that gets lost")
-    await until(lambda: _is_zero(pending(make, "profiler")), 10, what="the second acknowledgement")
+    await until(lambda: bool(lost), what="an acknowledgement that gets lost")
+    await until(lambda: _is_zero(pending(make, "profiler")), what="the second acknowledgement")
     assert calls == [1]
     assert not make.jobs.failures
 
@@ -431,7 +432,7 @@ async def test_what_a_service_has_not_ended_when_it_stops_goes_to_another_at_onc
         begun.append(work.deliveries)
 
     await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
-    await until(lambda: begun == [1, 2], 30)
+    await until(lambda: begun == [1, 2])
     await until(lambda: _is_zero(pending(make, "profiler")))
     assert not make.jobs.failures
 
@@ -448,7 +449,7 @@ async def test_a_lost_task_is_neither_acknowledged_nor_counted(make) -> None:
     failed = await failed_events(make)
     service = await make.start(Stage.PROFILER, lambda s: s.hear(PROFILE, DocumentAccepted, handle))
     await service.bus.announce(accepted())
-    await until(lambda: calls == [1, 2, 3, 4], 10)
+    await until(lambda: calls == [1, 2, 3, 4])
     await until(lambda: _is_zero(pending(make, "profiler")))
     assert not make.jobs.failures
     assert failed.empty()
@@ -479,7 +480,7 @@ async def test_work_that_moves_says_so_in_the_catalog(make, monkeypatch) -> None
         ack_wait_seconds=0.6,
     )
     await service.bus.announce(accepted())
-    await until(lambda: make.jobs.told["job-1"] >= 3, 10)
+    await until(lambda: make.jobs.told["job-1"] >= 3)
     await until(lambda: _is_zero(pending(make, "profiler")))
 
 
@@ -511,11 +512,11 @@ async def test_a_fault_travels_back_to_who_asked(make) -> None:
 
     query = PlanQuery(namespace="default", key_id="k", request=SearchRequest(query="good"))
     service = await make.start(Stage.PLANNER, lambda s: s.answer(QUERY_PLAN, PlanQuery, handle))
-    answer = await service.bus.request(QUERY_PLAN, query, PlanQuery, timeout=5)
+    answer = await service.bus.request(QUERY_PLAN, query, PlanQuery, timeout=PATIENCE)
     assert answer.request.query == "good"
     bad = query.model_copy(update={"request": SearchRequest(query="bad")})
     with pytest.raises(CallerFault) as raised:
-        await service.bus.request(QUERY_PLAN, bad, PlanQuery, timeout=5)
+        await service.bus.request(QUERY_PLAN, bad, PlanQuery, timeout=PATIENCE)
     assert (raised.value.status, raised.value.code) == (422, Code.INVALID)
 
 
@@ -523,5 +524,5 @@ async def test_nobody_there_is_a_fault_of_the_world(make) -> None:
     service = await make.start(Stage.GATEWAY, lambda s: None)
     query = PlanQuery(namespace="default", key_id="k", request=SearchRequest(query="q"))
     with pytest.raises(WorldFault) as raised:
-        await service.bus.request(QUERY_PLAN, query, PlanQuery, timeout=5)
+        await service.bus.request(QUERY_PLAN, query, PlanQuery, timeout=PATIENCE)
     assert raised.value.code is Code.BUS_AWAY

@@ -19,7 +19,8 @@ from libs.runtime import broker
 from libs.runtime.probes import not_ready
 from libs.runtime.service import Service
 from libs.runtime.settings import Settings
-from tests.support.nats import server_binary, until, wait_for_port
+from tests.support.nats import server_binary, wait_for_port
+from tests.support.waiting import PATIENCE, until
 
 CONFIG = """
 listen: "127.0.0.1:{port}"
@@ -59,7 +60,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     wait_for_port(made.port)
     yield made
     made.process.terminate()
-    made.process.wait(10)
+    made.process.wait(PATIENCE)
 
 
 def service_on(server: Server, password: str) -> Service:
@@ -81,34 +82,34 @@ async def test_a_service_whose_password_is_no_longer_good_ends_to_be_started_ane
 ) -> None:
     service = service_on(server, "old")
     serving = asyncio.create_task(service.serve())
-    await until(partial(ready, service), 30, "the connection")
+    await until(partial(ready, service), what="the connection")
     server.change("new")
-    await asyncio.wait_for(serving, 60)
+    await asyncio.wait_for(serving, PATIENCE)
     assert service.cut_off
     again = service_on(server, "new")
     serving = asyncio.create_task(again.serve())
-    await until(partial(ready, again), 30, "the connection with the new password")
+    await until(partial(ready, again), what="the connection with the new password")
     again.stopping.set()
-    await asyncio.wait_for(serving, 60)
+    await asyncio.wait_for(serving, PATIENCE)
     assert not again.cut_off
 
 
 async def test_a_server_that_goes_away_for_a_while_is_waited_for(server: Server) -> None:
     service = service_on(server, "old")
     serving = asyncio.create_task(service.serve())
-    await until(partial(ready, service), 30, "the connection")
+    await until(partial(ready, service), what="the connection")
     assert server.process is not None
     server.process.kill()
-    server.process.wait(10)
-    await until(lambda: not service.bus.nats.is_connected, 30, "the end of the connection")
+    server.process.wait(PATIENCE)
+    await until(lambda: not service.bus.nats.is_connected, what="the end of the connection")
     server.process = subprocess.Popen(
         [server_binary(), "-c", str(server.config)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    await until(lambda: service.bus.nats.is_connected, 60, "the connection again")
+    await until(lambda: service.bus.nats.is_connected, what="the connection again")
     assert not serving.done()
     service.stopping.set()
-    await asyncio.wait_for(serving, 60)
+    await asyncio.wait_for(serving, PATIENCE)
     assert not service.cut_off
 
 
@@ -117,7 +118,7 @@ async def test_a_service_that_waits_for_the_bus_can_be_ended(tmp_path: Path) -> 
     serving = asyncio.create_task(service.serve())
     await asyncio.sleep(0)
     service.stopping.set()
-    await asyncio.wait_for(serving, 30)
+    await asyncio.wait_for(serving, PATIENCE)
     assert not service.cut_off
 
 
@@ -128,12 +129,12 @@ async def test_why_there_is_no_connection_is_told_once_in_a_while(
     log = SimpleNamespace(warning=lambda _event, **fields: told.append(fields["detail"]))
     monkeypatch.setattr(broker, "log", log)
     with pytest.raises(nats.errors.Error, match="Authorization"):
-        await asyncio.wait_for(service_on(server, "wrong").serve(), 30)
+        await asyncio.wait_for(service_on(server, "wrong").serve(), PATIENCE)
     (refused,) = told
     assert "Authorization Violation" in refused
     service = service_on(Server(free_port(), tmp_path), "any")
     serving = asyncio.create_task(service.serve())
-    await until(lambda: len(told) > 1, 30, "a word about the missing server")
+    await until(lambda: len(told) > 1, what="a word about the missing server")
     service.stopping.set()
-    await asyncio.wait_for(serving, 30)
+    await asyncio.wait_for(serving, PATIENCE)
     assert len(set(told)) == len(told)

@@ -14,7 +14,8 @@ from faststream.nats import NatsBroker
 
 from deploy.local.ports import free_port
 from libs.runtime.buslogin import TlsLacking, login_of
-from tests.support.nats import certificate, server_binary, until, wait_for_port
+from tests.support.nats import certificate, server_binary, wait_for_port
+from tests.support.waiting import PATIENCE, until
 
 SECRETS = ["me:xyzzy@", "xyzzy@", ""]
 
@@ -88,7 +89,7 @@ def secured(
     wait_for_port(port)
     yield f"tls://{request.param}127.0.0.1:{port}", trusted
     process.kill()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 async def test_a_server_with_a_trusted_certificate_is_used(

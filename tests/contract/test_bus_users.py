@@ -16,7 +16,8 @@ from libs.runtime.service import Service
 from libs.runtime.settings import Settings
 from libs.runtime.streams import bootstrap
 from libs.runtime.work import Work
-from tests.support.nats import server_with_users, until
+from tests.support.nats import server_with_users
+from tests.support.waiting import PATIENCE, until
 
 ACCEPTED = DocumentAccepted(
     namespace="default", document_id="doc-1", revision=1, job_id="job-1", file_name="a.md",
@@ -67,8 +68,8 @@ async def test_a_service_pulls_its_messages_as_its_own_user(
         sender = await nats.connect(**gateway)
         body = ACCEPTED.model_dump_json().encode()
         await sender.jetstream().publish("groundwire.gateway.accepted.job-1.1", body)
-        await until(lambda: heard or troubles, 60, "the message or a refusal")
+        await until(lambda: heard or troubles, what="the message or a refusal")
         service.stopping.set()
-        await asyncio.wait_for(serving, 60)
+        await asyncio.wait_for(serving, PATIENCE)
         await sender.close()
     assert (heard, troubles) == (["job-1"], [])

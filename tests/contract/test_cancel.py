@@ -33,9 +33,9 @@ from services.gateway.cancel import cancel_job
 from services.gateway.deps import Deps
 from services.gateway.settings import Settings
 from tests.support.catalogs import fast_folder, fresh_database
-from tests.support.nats import nats_server, until
+from tests.support.nats import nats_server
+from tests.support.waiting import PATIENCE, until
 
-PATIENCE = 30.0
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
 PARTS: dict[str, Any] = {"source": REF, "profile": REF, "file_name": "a.md"}
 WAITS: list[tuple[Consumer, type[JobEvent], dict[str, Any]]] = [
@@ -101,7 +101,7 @@ async def test_a_job_is_cancelled_in_every_stage(
         job = await running_job(deps)
         ids = {name: getattr(job, name) for name in ("namespace", "document_id", "revision")}
         event = model.model_validate({**ids, "job_id": job.job_id, **fields})
-        await until(lambda: gateway.bus.nats.is_connected, PATIENCE, "the bus")
+        await until(lambda: gateway.bus.nats.is_connected, what="the bus")
         await gateway.bus.announce(event)
         await asyncio.wait_for(begun.wait(), PATIENCE)
         assert await cancel_job(deps, "acme", job.job_id) is not None
@@ -110,7 +110,7 @@ async def test_a_job_is_cancelled_in_every_stage(
             found = await deps.stores.catalog.jobs.get("acme", job.job_id)
             return found is not None and found.state == "cancelled"
 
-        await until(ended, PATIENCE, "the end of the job")
+        await until(ended, what="the end of the job")
         await asyncio.wait_for(told.wait(), PATIENCE)
     finally:
         for service in (gateway, stage):

@@ -49,7 +49,8 @@ from services.gateway.held import release_held
 from services.gateway.lease import Lease
 from services.gateway.pending import Pending, pending_of
 from tests.support.gateway_fakes import World
-from tests.support.nats import nats_server, until
+from tests.support.nats import nats_server
+from tests.support.waiting import until
 
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
 

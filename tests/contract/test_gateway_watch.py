@@ -25,7 +25,8 @@ from libs.runtime.streams import bootstrap
 from services.gateway.watch import GAUGES, watch_bus
 from services.gateway.window import FEWEST, Window
 from tests.support.gateway_fakes import World, now
-from tests.support.nats import nats_server, until
+from tests.support.nats import nats_server
+from tests.support.waiting import PATIENCE, until
 
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
 
@@ -70,7 +71,7 @@ async def test_messages_that_wait_and_that_are_worked_on_are_counted(world: Worl
     pull = await bus.js.pull_subscribe_bind(
         durable_name(CHUNK), stream=stream_name(bus.prefix, CHUNK.stream)
     )
-    await pull.fetch(1, timeout=5)
+    await pull.fetch(1, timeout=PATIENCE)
 
     await watch_bus(world.deps)
 
@@ -128,7 +129,7 @@ async def test_the_window_follows_the_places_where_shards_are_parsed(world: Worl
     assert window.shards == FEWEST
     stream = stream_name(bus.prefix, PARSE.stream)
     pull = await bus.js.pull_subscribe_bind(durable_name(PARSE), stream=stream)
-    workers = [asyncio.create_task(pull.fetch(1, timeout=60)) for _ in range(4)]
+    workers = [asyncio.create_task(pull.fetch(1, timeout=PATIENCE)) for _ in range(4)]
 
     async def sees(expected: int) -> bool:
         await window.look(bus)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -20,6 +19,7 @@ from tests.support.documents import MARKDOWN, manual_pdf
 from tests.support.folders import run_folder
 from tests.support.nats import server_with_users
 from tests.support.stack import KEY, START_SECONDS, Stack
+from tests.support.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def service(stage: Stage, stack: Stack, environment: dict[str, str]) -> Iterator
         yield
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
         log.close()
 
 
@@ -70,10 +70,7 @@ def stack() -> Iterator[Stack]:
         )  # fmt: skip
         for stage in Stage:
             running.enter_context(service(stage, made, environment(stage)))
-        deadline = time.monotonic() + START_SECONDS
-        while not made.ready():
-            assert time.monotonic() < deadline, [p.read_text() for p in logs(made)]
-            time.sleep(0.1)
+        wait_until(made.ready, START_SECONDS, "the services")
         yield made
 
 

@@ -12,9 +12,9 @@ import pytest
 from openpyxl.styles import Font
 from PIL import Image
 
-from tests.e2e.test_operating import wait_until
 from tests.support.models import Asked, FakeModels, Say, spoken
 from tests.support.stack import Stack, running_stack
+from tests.support.waiting import wait_until
 
 
 def red() -> bytes:

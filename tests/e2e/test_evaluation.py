@@ -26,7 +26,7 @@ def evaluate(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "eval/run_eval.py", "--config", str(config)]
     return subprocess.run(
         [*command, "--out", str(folder), "--run", "r", *options],
-        cwd=ROOT, capture_output=True, text=True, timeout=240,
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def test_a_configuration_without_any_set_here_measures_nothing(tmp_path: Path) -
     config.write_text("name: x\nsets: [{name: s, kind: beir, path: absent}]\n", "utf-8")
     done = subprocess.run(
         [sys.executable, "eval/run_eval.py", "--config", str(config), "--out", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 2
     assert "nothing to measure" in done.stderr

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.e2e.test_mcp import over_http
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 CANARY = "Quillonwick"
 TEXT = f"# {CANARY} charter\n\nThe {CANARY} ferry leaves the northern pier at nine.\n"
@@ -39,11 +39,12 @@ def posted(client: httpx.Client, path: str, body: Any) -> Any:
 
 def waited(client: httpx.Client, path: str) -> Any:
     """What is at a path, once it is there: runs are stored moments after their answer."""
-    deadline = time.monotonic() + 30
-    while (answer := client.get(path)).status_code == 404:
-        assert time.monotonic() < deadline, path
-        time.sleep(0.1)
-    return answer.json()
+
+    def found() -> httpx.Response | None:
+        answer = client.get(path)
+        return None if answer.status_code == 404 else answer
+
+    return wait_until(found, what=path).json()
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.documents import MARKDOWN
 from tests.support.stack import KEY, Stack, running_stack
+from tests.support.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ def test_a_dead_service_is_started_again(own: Stack) -> None:
     for name in ("retriever", "gateway"):
         pid, _ = own.services()[name]
         os.kill(pid, 9)
-        deadline = time.monotonic() + 60
-        while own.services().get(name, (pid, 0))[0] == pid or not own.ready():
-            assert time.monotonic() < deadline, f"{name} did not come back"
-            time.sleep(0.05)
+        wait_until(
+            lambda name=name, pid=pid: own.services().get(name, (pid, 0))[0] != pid and own.ready(),
+            what=f"{name} after its end",
+        )
     own.ingest("pump.md", MARKDOWN.encode())
     assert own.search("four M12 anchors", top_k=1)["evidence"]
 
@@ -68,7 +68,7 @@ def test_the_life_of_a_stack(own: Stack) -> None:
         [sys.executable, "-m", "libs.client.cli.app", "up"],
         env={**os.environ, "GROUNDWIRE_HTTP_PORT": str(own.port),
              "GROUNDWIRE_DATA_DIR": str(own.data / "other"), "GROUNDWIRE_API_KEY": KEY},
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert second.returncode == 1
     assert str(own.port) in second.stdout + second.stderr

@@ -10,8 +10,8 @@ import pytest
 
 from libs.contracts.artefacts.chunk import canonical_text, digest_ids
 from tests.support.documents import KOREAN, MARKDOWN, of_every_format
-from tests.support.nats import until
 from tests.support.stack import NAMESPACE, Stack
+from tests.support.waiting import PATIENCE, until
 
 FILES = of_every_format()
 SLOW = {"old_newspaper.png", "2206.01062_pg3.pdf"}
@@ -23,7 +23,7 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data" / "parsing"
 def ingested(stack: Stack) -> dict[str, dict]:
     accepted = {name: stack.upload(name, data) for name, (data, _) in FILES.items()}
     for name, answer in accepted.items():
-        job = stack.wait(answer["job_id"], 120)
+        job = stack.wait(answer["job_id"])
         assert job["state"] == "published", (name, job)
     return accepted
 
@@ -121,7 +121,7 @@ def test_a_repeated_event_is_answered_with_the_same_outcome(stack: Stack) -> Non
         for _ in range(2):
             subject = f"groundwire.ingest.requested.{NAMESPACE}"
             await client.jetstream().publish(subject, json.dumps(body).encode())
-            heard.append(json.loads((await outcomes.next_msg(timeout=60)).data))
+            heard.append(json.loads((await outcomes.next_msg(timeout=PATIENCE)).data))
         await client.close()
         return heard
 
@@ -153,7 +153,7 @@ def test_a_bucket_notification_ingests(stack: Stack) -> None:
             == "buoy notes.md"
         )
 
-    asyncio.run(until(found, 20))
+    asyncio.run(until(found))
 
 
 def test_a_faulty_event_is_answered_with_the_problem(stack: Stack) -> None:
@@ -169,7 +169,7 @@ def test_a_faulty_event_is_answered_with_the_problem(stack: Stack) -> None:
         await client.publish(f"groundwire.ingest.requested.{NAMESPACE}", json.dumps(body).encode())
         await client.flush()
         try:
-            return await asyncio.wait_for(heard.get(), 15)
+            return await asyncio.wait_for(heard.get(), PATIENCE)
         finally:
             await client.close()
 
@@ -207,4 +207,4 @@ async def _published(stack: Stack, document_id: str) -> None:
         answer = stack.get(f"/documents/{document_id}")
         return answer.status_code == 200 and answer.json()["active_revision"] == 1
 
-    await until(active, 20)
+    await until(active)

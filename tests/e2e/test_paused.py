@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import nats
@@ -14,10 +14,10 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from tests.support.stack import Stack, running_stack
+from tests.support.waiting import PATIENCE, until
 
 STREAM = "groundwire-pipeline"
 SECTIONS = 6000
-PATIENCE = 60.0
 
 pytestmark = pytest.mark.slow
 
@@ -33,13 +33,6 @@ def long_document(sections: int = SECTIONS) -> bytes:
         b"# Section %d\n\nThe pump of section %d turns %d times.\n\n" % (n, n, n * n)
         for n in range(sections)
     )
-
-
-async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until an async condition holds, at most `PATIENCE` seconds."""
-    async with asyncio.timeout(PATIENCE):
-        while not await condition():
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -94,7 +87,7 @@ def second(stack: Stack, service: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 def unharmed(stack: Stack, accepted: dict, reference: dict | None = None) -> None:
@@ -114,13 +107,13 @@ def unharmed(stack: Stack, accepted: dict, reference: dict | None = None) -> Non
 async def test_an_indexer_that_was_paused_goes_on(stack: Stack) -> None:
     async with bus(stack) as js:
         accepted = stack.upload("paused.md", long_document(), document_id="paused-indexer")
-        await eventually(lambda: in_hand(js, "indexer"))
+        await until(lambda: in_hand(js, "indexer"))
         with paused(stack, "indexer"):
             message = await given_again(js, "indexer")
             assert stack.get(f"/jobs/{accepted['job_id']}").json()["state"] == "running"
         await message.nak()
         assert (await asyncio.to_thread(stack.wait, accepted["job_id"]))["state"] == "published"
-        await eventually(lambda: idle(js, "indexer"))
+        await until(lambda: idle(js, "indexer"))
     unharmed(stack, accepted)
     stack.ingest("after.md", b"# After\n\nThe indexer works on.\n")
 
@@ -129,12 +122,12 @@ async def test_a_chunker_that_was_paused_wakes_after_another_has_finished(stack:
     calm = stack.ingest("calm.md", long_document(), document_id="calm")
     async with bus(stack) as js:
         accepted = stack.upload("calm.md", long_document(), document_id="paused-chunker")
-        await eventually(lambda: in_hand(js, "chunker"))
+        await until(lambda: in_hand(js, "chunker"))
         with paused(stack, "chunker"), second(stack, "chunker"):
-            job = await asyncio.to_thread(stack.wait, accepted["job_id"], PATIENCE)
+            job = await asyncio.to_thread(stack.wait, accepted["job_id"])
             assert job["state"] == "published"
-        await eventually(lambda: idle(js, "chunker"))
-        await eventually(lambda: idle(js, "indexer"))
+        await until(lambda: idle(js, "chunker"))
+        await until(lambda: idle(js, "indexer"))
         stack.ingest("later.md", b"# Later\n\nThe chunker works on.\n")
     unharmed(stack, accepted, calm)
     revisions = stack.get(f"/documents/{accepted['document_id']}/revisions").json()["items"]
@@ -146,12 +139,12 @@ async def test_small_documents_are_published_before_a_long_one_that_came_first(
 ) -> None:
     async with bus(stack) as js:
         long = stack.upload("long.md", long_document(4 * SECTIONS))["job_id"]
-        await eventually(lambda: in_hand(js, "indexer"))
+        await until(lambda: in_hand(js, "indexer"))
         small = [
             stack.upload(f"small-{n}.md", b"# Small %d\n\nA short note %d.\n" % (n, n))["job_id"]
             for n in range(5)
         ]
         for job_id in small:
-            assert stack.wait(job_id, PATIENCE)["state"] == "published"
+            assert stack.wait(job_id)["state"] == "published"
         assert stack.get(f"/jobs/{long}").json()["state"] == "running"
-        assert stack.wait(long, 4 * PATIENCE)["state"] == "published"
+        assert stack.wait(long, 2 * PATIENCE)["state"] == "published"

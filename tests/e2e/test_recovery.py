@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.documents import KOREAN, MARKDOWN, manual_pdf
 from tests.support.stack import Stack, running_stack
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 VICTIMS = ("parser", "indexer", "gateway", "profiler", "chunker")
@@ -46,7 +47,7 @@ def run(stack: Stack, prefix: str, victim: str | None) -> dict[str, bytes]:
 
 def upload_until_taken(stack: Stack, name: str, data: bytes, document_id: str) -> str:
     """Send with an idempotency key until the gateway has it, as a careful client does."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             with stack.client() as client:
@@ -69,7 +70,7 @@ def upload_until_taken(stack: Stack, name: str, data: bytes, document_id: str) -
 
 
 def wait_through_restarts(stack: Stack, job_id: str) -> dict:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return stack.wait(job_id, max(deadline - time.monotonic(), 1))

@@ -1,11 +1,11 @@
 """One revision at a time: re-publish, roll back, delete, while others read."""
 
 import threading
-import time
 
 import pytest
 
 from tests.support.stack import Stack
+from tests.support.waiting import wait_until
 
 SECTIONS = 6
 
@@ -106,10 +106,8 @@ def test_delete_hides_at_once_then_erases_with_a_receipt(stack: Stack) -> None:
         assert client.get(f"{stack.base}/documents/secret-doc").status_code == 404
     found = stack.search("vermilion cipher")["evidence"]
     assert all(p["document_id"] != "secret-doc" for p in found)
-    deadline = time.monotonic() + 20
-    while (receipt := stack.get(f"/erasures/{erasure}").json())["state"] != "erased":
-        assert time.monotonic() < deadline, receipt
-        time.sleep(0.05)
+    wait_until(lambda: stack.get(f"/erasures/{erasure}").json()["state"] == "erased")
+    receipt = stack.get(f"/erasures/{erasure}").json()
     assert receipt["requery_hits"] == 0
     assert {"objects", "catalog", "search", "graph"} <= set(receipt["removed"])
     assert receipt["removed"]["objects"] > 0

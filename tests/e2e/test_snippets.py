@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.stack import KEY, Stack
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SNIPPETS = ROOT / "docs" / "snippets"
@@ -25,7 +26,7 @@ def run(stack: Stack, *command: str, **more: str) -> str:
         **more,
     }
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

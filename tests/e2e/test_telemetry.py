@@ -1,7 +1,6 @@
 """One job is one trace, one query is one trace; metrics count what happened."""
 
 import json
-import time
 from collections.abc import Iterator
 
 import httpx
@@ -10,6 +9,7 @@ import pytest
 from tests.support.documents import MARKDOWN
 from tests.support.otlp import Collector, Seen, collector
 from tests.support.stack import KEY, Stack, running_stack
+from tests.support.waiting import wait_until
 
 PIPELINE = {"gateway", "profiler", "parser", "chunker", "indexer"}
 
@@ -27,20 +27,14 @@ def watched() -> Iterator[tuple[Stack, Collector]]:
 
 
 def gather(spans: Collector, trace_id: str, complete) -> list[Seen]:
-    deadline = time.monotonic() + 15
-    while True:
-        seen = spans.of_trace(trace_id)
-        if complete(seen):
-            return seen
-        assert time.monotonic() < deadline, sorted({(s.service, s.name) for s in seen})
-        time.sleep(0.05)
+    wait_until(lambda: complete(spans.of_trace(trace_id)), what=f"the whole of trace {trace_id}")
+    return spans.of_trace(trace_id)
 
 
-def assert_whole(seen: list[Seen], root_parent: str) -> None:
-    """Every parent is in the trace, but for the caller's own span."""
+def orphans(seen: list[Seen], root_parent: str) -> list[tuple[str, str]]:
+    """The spans whose parent, but for the caller's own span, is not in the trace."""
     ids = {s.span_id for s in seen}
-    broken = [(s.service, s.name) for s in seen if s.parent_id not in ids | {root_parent}]
-    assert broken == []
+    return [(s.service, s.name) for s in seen if s.parent_id not in ids | {root_parent}]
 
 
 def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
@@ -56,13 +50,12 @@ def test_one_job_is_one_trace(watched: tuple[Stack, Collector]) -> None:
     services = {f"groundwire-{s}" for s in PIPELINE}
 
     def complete(seen: list[Seen]) -> bool:
+        """Parents end after their children, and their spans come later."""
         names = {s.name for s in seen}
-        return services <= {s.service for s in seen} and "process indexer-embed" in names
+        whole = services <= {s.service for s in seen} and "process indexer-embed" in names
+        return whole and orphans(seen, caller) == []
 
     seen = gather(spans, trace_id, complete)
-    time.sleep(0.15)
-    seen = spans.of_trace(trace_id)
-    assert_whole(seen, caller)
     names = {s.name for s in seen}
     for consumer in ("profiler", "parser", "chunker", "indexer", "ledger"):
         assert f"process {consumer}" in names
@@ -142,14 +135,11 @@ Whoever ends the {NAMES} contract tells Hanbit Energy about {TEXTS} three months
 
 def redacted(stack: Stack, run_id: str, how: str) -> str:
     """The trace as it may be passed on, once the run is stored."""
-    deadline = time.monotonic() + 15
-    while True:
-        answer = stack.get(f"/runs/{run_id}/trace?redact={how}")
-        if answer.status_code == 200:
-            return answer.text
-        assert answer.status_code == 404, answer.text
-        assert time.monotonic() < deadline, run_id
-        time.sleep(0.05)
+    path = f"/runs/{run_id}/trace?redact={how}"
+    wait_until(lambda: stack.get(path).status_code != 404, what=path)
+    answer = stack.get(path)
+    assert answer.status_code == 200, answer.text
+    return answer.text
 
 
 def test_secrets_in_names_texts_and_ids_stay_out_of_traces_logs_and_spans(

@@ -12,8 +12,9 @@ import pytest
 
 from deploy.local.ports import free_port
 from libs.runtime.buslogin import login_of
-from tests.support.nats import certificate, server_binary, until, wait_for_port
+from tests.support.nats import certificate, server_binary, wait_for_port
 from tests.support.stack import running_stack
+from tests.support.waiting import PATIENCE, until
 
 USER, PASSWORD = "services", "p%40ss"
 NODES = 3
@@ -36,7 +37,7 @@ class Cluster:
         """Kill the server that clients were told of, to which they are connected."""
         process = next(iter(self.processes.values()))
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
 
     def start(self, name: str, folder: Path) -> None:
         """Start a server over its store."""
@@ -72,7 +73,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     yield cluster
     for process in cluster.processes.values():
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 async def connect(cluster: Cluster) -> nats.aio.client.Client:
@@ -99,7 +100,7 @@ async def has_quorum(cluster: Cluster) -> bool:
 
 
 def test_a_node_that_dies_during_ingest_loses_nothing(cluster: Cluster) -> None:
-    asyncio.run(until(lambda: has_quorum(cluster), 60, "a cluster"))
+    asyncio.run(until(lambda: has_quorum(cluster), what="a cluster"))
     with running_stack(
         GROUNDWIRE_NATS_URL=cluster.url,
         GROUNDWIRE_BUS_REPLICAS=str(NODES),

@@ -12,8 +12,8 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from libs.contracts.subjects import PIPELINE
 from libs.runtime.routes import stream_name
-from tests.support.nats import until
 from tests.support.stack import Stack, running_stack
+from tests.support.waiting import until
 
 PREFIX = "groundwire"
 SECONDS = 240.0

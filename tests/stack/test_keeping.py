@@ -31,8 +31,8 @@ from services.indexer.rebuild import TARGETS, Target
 from services.indexer.settings import Settings as IndexerSettings
 from tests.support.fake_catalog import NOW
 from tests.support.fakes import Bus
-from tests.support.nats import until
 from tests.support.servers import Servers, own_places
+from tests.support.waiting import until
 from tests.unit.indexer.making import NS
 from tests.unit.indexer.test_rebuild import answers, fill, rows
 
@@ -95,7 +95,7 @@ class Places:
             return not stats["_all"]["primaries"]["docs"]["deleted"]
 
         try:
-            await until(gone, 120, "what was removed to leave the segments")
+            await until(gone, what="what was removed to leave the segments")
         finally:
             await client.close()
 

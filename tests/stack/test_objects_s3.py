@@ -18,8 +18,8 @@ from libs.runtime.objects.s3 import S3ObjectStore
 from libs.runtime.objects.s3_place import S3Keys, S3Place
 from libs.runtime.objects.s3_upload import PART_BYTES
 from tests.contract.suites.objects import ObjectStoreSuite, collect, keys, pieces
-from tests.support.nats import until
 from tests.support.servers import Servers, servers_in_a_folder
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ class TestLargeUploads:
         done = await asyncio.create_subprocess_exec(
             sys.executable, "-c", source, stdout=asyncio.subprocess.PIPE
         )
-        out, _ = await asyncio.wait_for(done.communicate(), 120)
+        out, _ = await asyncio.wait_for(done.communicate(), PATIENCE)
         assert int(out) < 32, f"{out!r} MiB more for an upload of 160 MiB than for one of 24"
 
 
@@ -143,7 +143,7 @@ class TestLinks:
             async def refused() -> bool:
                 return (await client.put(link, content=b"late")).status_code == 403
 
-            await until(refused, 10, "the end of the link")
+            await until(refused, what="the end of the link")
 
     @pytest.mark.parametrize("seconds", [0, -1, 8 * 24 * 3600])
     async def test_a_link_lives_a_sane_time(self, store: S3ObjectStore, seconds: int) -> None:
@@ -212,7 +212,7 @@ class TestTrouble:
             names = [f"kept/{n:03}" for n in range(100)]
             await asyncio.gather(*(store.put(name, name.encode()) for name in names))
             own["seaweedfs"].kill()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 with pytest.raises(WorldFault):
                     await store.get(names[0])
                 with pytest.raises(WorldFault):

@@ -6,10 +6,10 @@ import httpx
 
 from tests.support.documents import MARKDOWN, manual_pdf
 from tests.support.jaeger import Trace, wait_for_trace
-from tests.support.nats import until
 from tests.support.proxy import Proxy
 from tests.support.servers import Servers
 from tests.support.stack import Stack
+from tests.support.waiting import until
 
 PIPELINE = {"gateway", "profiler", "parser", "chunker", "indexer"}
 STEPS = {

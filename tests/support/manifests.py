@@ -20,6 +20,7 @@ from referencing import Registry, Resource
 
 from deploy.local.house import ROOT
 from tests.support.crds import CUSTOM
+from tests.support.waiting import PATIENCE
 
 K8S = ROOT / "deploy" / "k8s"
 BASE = K8S / "base"
@@ -43,7 +44,7 @@ def kubectl() -> str:
 def rendered(folder: Path) -> list[Object]:
     """The objects that a folder makes."""
     done = subprocess.run(
-        [kubectl(), "kustomize", str(folder)], capture_output=True, text=True, timeout=60
+        [kubectl(), "kustomize", str(folder)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return [found for found in yaml.load_all(done.stdout, yaml.CSafeLoader) if found]

@@ -1,26 +1,21 @@
 """A real nats-server for tests, from its wheel, on a free loopback port."""
 
-import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from deploy.local.generated.nats_users import password_name
 from deploy.local.generated.permissions import permissions
 from deploy.local.house import ROOT
-from deploy.local.ports import free_port
+from deploy.local.ports import LOOPBACK, answers, free_port
 from deploy.local.process import end_with_parent
-
-START_SECONDS = 10.0
+from tests.support.waiting import PATIENCE, wait_until
 
 
 def server_binary() -> str:
@@ -42,7 +37,7 @@ def nats_server(store: Path, port: int | None = None) -> Iterator[str]:
         yield f"nats://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 @contextmanager
@@ -66,7 +61,7 @@ def server_with_users(folder: Path) -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -83,27 +78,4 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 def wait_for_port(port: int) -> None:
     """Wait until something accepts connections there."""
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=0.2).close()
-        except OSError:
-            assert time.monotonic() < deadline, f"nothing listens on port {port}"
-            time.sleep(0.02)
-        else:
-            return
-
-
-async def until(
-    condition: Callable[[], Any], seconds: float = 10.0, what: str = "the condition"
-) -> Any:
-    """Wait, bounded, until `condition()` (sync or async) is truthy; returns its value."""
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if asyncio.iscoroutine(value):
-            value = await value
-        if value:
-            return value
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds:g} s"
-        await asyncio.sleep(0.02)
+    wait_until(lambda: answers(LOOPBACK, port), what=f"a server on port {port}")

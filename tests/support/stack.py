@@ -17,6 +17,7 @@ import httpx
 from deploy.local.ports import free_port
 from deploy.local.process import end_with_parent
 from tests.support.folders import run_folder
+from tests.support.waiting import PATIENCE
 
 KEY = "gw_" + "0123456789abcdef" * 2
 NAMESPACE = "default"
@@ -124,7 +125,7 @@ class Stack:
         accepted: dict[str, Any] = answer.json()
         return accepted
 
-    def wait(self, job_id: str, seconds: float = 60.0) -> dict[str, Any]:
+    def wait(self, job_id: str, seconds: float = PATIENCE) -> dict[str, Any]:
         """The job, once its state is final."""
         deadline = time.monotonic() + seconds
         with self.client() as client:
@@ -145,9 +146,10 @@ class Stack:
         return accepted
 
     def search(self, query: str, **fields: Any) -> dict[str, Any]:
-        """The evidence envelope of a query."""
+        """The evidence envelope of a query, which may take its time on a busy machine."""
+        asked = {"query": query, "budget": {"milliseconds": 60_000}, **fields}
         with self.client() as client:
-            answer = client.post(f"{self.base}/search", json={"query": query, **fields})
+            answer = client.post(f"{self.base}/search", json=asked)
         assert answer.status_code == 200, answer.text
         envelope: dict[str, Any] = answer.json()
         return envelope

@@ -29,6 +29,7 @@ from tests.support.catalogs import (
     running,
     tree,
 )
+from tests.support.waiting import PATIENCE
 
 RACER = """
 import asyncio, json, sys
@@ -208,7 +209,7 @@ class CatalogRaceSuite:
             for _ in range(2)
         ]  # fmt: skip
         try:
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(PATIENCE):
                 for racer in racers:
                     assert racer.stdout is not None
                     assert await racer.stdout.readline() == b"ready\n"

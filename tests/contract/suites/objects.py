@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from libs.contracts.faults import Code, DocumentFault
 from libs.runtime.objects.port import ObjectInfo, ObjectStore
+from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20
 
@@ -191,7 +192,7 @@ class ObjectStoreSuite:
             await asyncio.Event().wait()
 
         task = asyncio.create_task(store.put("a/b", stalled()))
-        await asyncio.wait_for(started.wait(), 30)
+        await asyncio.wait_for(started.wait(), PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -411,7 +412,7 @@ class ObjectStoreSuite:
         )
         try:
             assert writer.stdout is not None
-            line = await asyncio.wait_for(writer.stdout.readline(), 60)
+            line = await asyncio.wait_for(writer.stdout.readline(), PATIENCE)
             assert line == b"writing\n"
             assert await keys(store) == ["ns/doc/1/profile.json"]
         finally:
@@ -438,6 +439,6 @@ class ObjectStoreSuite:
         reader = await asyncio.create_subprocess_exec(
             sys.executable, "-c", source, stdout=asyncio.subprocess.PIPE
         )
-        out, _ = await asyncio.wait_for(reader.communicate(), 60)
+        out, _ = await asyncio.wait_for(reader.communicate(), PATIENCE)
         assert out.decode().strip() == f"{b'shared'!r} {info}"
         assert await store.get("a/b") == b"replaced"

@@ -15,6 +15,7 @@ from libs.runtime.catalog.sql.choice import CHOICES
 from libs.runtime.catalog.sql.schema import namespace
 from libs.runtime.catalog.sql.sqlite import SqliteDatabase, sqlite_path
 from tests.support.catalogs import fast_folder, fresh_database
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ async def test_a_cancelled_caller_leaves_a_whole_transaction(catalog: SqlCatalog
     def slow(connection: Connection) -> None:
         add(connection, "first")
         begun.set()
-        assert finish.wait(10)
+        assert finish.wait(PATIENCE)
         add(connection, "second")
 
     caller = asyncio.create_task(catalog.database.write(slow))
@@ -136,7 +137,7 @@ async def test_a_reader_keeps_its_view_while_others_write(catalog: SqlCatalog) -
     def twice(connection: Connection) -> list[int]:
         counts = [len(connection.execute(select(namespace)).all())]
         looked.set()
-        assert written.wait(10)
+        assert written.wait(PATIENCE)
         return [*counts, len(connection.execute(select(namespace)).all())]
 
     reader = asyncio.create_task(catalog.database.read(twice))

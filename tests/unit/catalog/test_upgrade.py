@@ -18,6 +18,7 @@ from libs.runtime.catalog.sql.graph_schema import graph_node
 from libs.runtime.catalog.sql.sqlite import sqlite_engine
 from libs.runtime.catalog.sql.upgrade import downgrade
 from tests.support.catalogs import NS, fast_folder, ready
+from tests.support.waiting import PATIENCE
 
 UPGRADE = """
 import asyncio, sys
@@ -37,7 +38,7 @@ async def upgrade_elsewhere(path: Path) -> str:
     """Upgrade in a process of its own; whether that imported Alembic."""
     command = [sys.executable, "-c", UPGRADE.format(url=f"sqlite:{path}")]
     done = await asyncio.to_thread(
-        subprocess.run, command, check=True, capture_output=True, text=True, timeout=120
+        subprocess.run, command, check=True, capture_output=True, text=True, timeout=PATIENCE
     )
     return done.stdout.strip()
 

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 from deploy.local.house import ROOT
+from tests.support.waiting import PATIENCE
 
 FOLDER = ROOT / "libs" / "client"
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())
@@ -53,7 +54,7 @@ def test_it_needs_what_it_declares_and_nothing_else_of_ours() -> None:
     declared = [re.split(r"[><=\[]", one)[0].lower() for one in PROJECT["project"]["dependencies"]]
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_ALL, *declared],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.stdout.strip() == "imported", done.stderr
 

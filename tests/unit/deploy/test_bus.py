@@ -20,7 +20,8 @@ from libs.contracts.subjects import PARSE
 from libs.runtime.buslogin import login_of
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
-from tests.support.nats import server_binary, until, wait_for_port
+from tests.support.nats import server_binary, wait_for_port
+from tests.support.waiting import PATIENCE, until
 
 PASSWORDS = {password_name(user): f"of-{user}" for user in permissions()}
 
@@ -55,7 +56,7 @@ def url(config: Path) -> Iterator[str]:
     wait_for_port(port)
     yield f"127.0.0.1:{port}"
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 def test_a_server_without_passwords_does_not_start(config: Path) -> None:

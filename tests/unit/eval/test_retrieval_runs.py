@@ -21,6 +21,7 @@ from eval.retrieval.traces import write_traces
 from libs.client.asynchronous import AsyncClient
 from libs.contracts.api.search import Evidence, SearchResponse
 from libs.contracts.trace import AnswerSchema, Planner, QueryRewrite, Trace
+from tests.support.waiting import PATIENCE
 
 CASES = [
     Case("q1", "first?", {"a": 1, "b": 1}, "en", "two"),
@@ -191,7 +192,7 @@ async def test_traces_are_asked_for_redacted_and_waited_for(tmp_path: Path) -> N
 
     one = GOOD[0]
     async with AsyncClient("http://x", "k", "s", transport=httpx.MockTransport(answer)) as client:
-        await asyncio.wait_for(write_traces(client, "s", [one], tmp_path, "all"), 10)
+        await asyncio.wait_for(write_traces(client, "s", [one], tmp_path, "all"), PATIENCE)
     assert [url.partition("/runs/")[2] for url in asked] == ["run-0/trace?redact=all"] * 2
     written = json.loads((tmp_path / "s.q1.classic.trace.json").read_text("utf-8"))
     assert written["query_rewrite"]["original_query"] == "<redacted>"

@@ -11,6 +11,7 @@ from libs.runtime.probes import http_server
 from services.gateway.http.linger import Linger
 from services.gateway.http.receive import MAX_JSON_BYTES
 from tests.support.gateway_fakes import World
+from tests.support.waiting import PATIENCE
 
 DOCUMENTS = "/v1/namespaces/acme/documents"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -44,7 +45,7 @@ async def test_head_of_a_running_jobs_events_ends_at_once() -> None:
     async with world.client("acme", "writer") as client:
         sent = await client.post(DOCUMENTS, files={"file": ("a.md", b"# a")})
         path = f"/v1/namespaces/acme/jobs/{sent.json()['job_id']}/events"
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             head = await client.head(path)
     assert (head.status_code, head.content) == (200, b"")
     assert head.headers["content-type"].startswith("text/event-stream")
@@ -195,7 +196,7 @@ async def served(world: World) -> AsyncIterator[int]:
 
 async def send_all(port: int, head: list[str], body: bytes) -> bytes:
     """What a client sees that sends its whole body before it reads."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         lines = ["Host: gateway", f"Content-Length: {len(body)}", *head[1:]]
         writer.write("\r\n".join([head[0], *lines, "", ""]).encode() + body)
@@ -231,7 +232,7 @@ async def test_an_answer_before_the_end_of_the_body_is_seen_by_its_client(
 
 async def test_a_client_that_waits_for_100_is_answered_without_being_told_to_go_on() -> None:
     world = World()
-    async with served(world) as port, asyncio.timeout(5):
+    async with served(world) as port, asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(
             f"POST {DOCUMENTS} HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n"
@@ -245,7 +246,7 @@ async def test_a_client_that_waits_for_100_is_answered_without_being_told_to_go_
 async def test_a_body_that_was_read_keeps_the_connection() -> None:
     world = World()
     secret = world.keys.issue("acme", "writer")
-    async with served(world) as port, asyncio.timeout(5):
+    async with served(world) as port, asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(2):
             writer.write(
@@ -278,7 +279,7 @@ async def test_a_body_without_end_is_not_read_for_ever() -> None:
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"transfer-encoding", b"chunked")]}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await Linger(app, seconds=0.05)(scope, receive, send)
     assert pieces > 1
     assert [m.get("more_body", False) for m in sent if m["type"].endswith("body")] == [True, False]

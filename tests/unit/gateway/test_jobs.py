@@ -12,6 +12,7 @@ from libs.contracts.subjects import CONTROL_CANCEL
 from libs.runtime.work import Work
 from services.gateway.handlers import on_event
 from tests.support.gateway_fakes import World
+from tests.support.waiting import PATIENCE
 
 JOBS = "/v1/namespaces/acme/jobs"
 
@@ -128,7 +129,7 @@ async def test_history_streams_until_the_end_and_resumes_without_a_gap(world: Wo
         reading = asyncio.create_task(client.get(f"{JOBS}/{job_id}/events"))
         await asyncio.sleep(0)
         await publish(world, job_id)
-        whole = await asyncio.wait_for(reading, 5)
+        whole = await asyncio.wait_for(reading, PATIENCE)
         rest = await client.get(f"{JOBS}/{job_id}/events", headers={"Last-Event-ID": "1"})
         done = await client.get(f"{JOBS}/{job_id}/events", headers={"Last-Event-ID": "2"})
     assert whole.headers["content-type"].startswith("text/event-stream")
@@ -151,7 +152,7 @@ async def test_who_watches_hears_at_once_of_what_is_recorded_here(
         while not world.deps.news.watched(job_id):
             await asyncio.sleep(0)
         await publish(world, job_id)
-        whole = await asyncio.wait_for(reading, 5)
+        whole = await asyncio.wait_for(reading, PATIENCE)
     assert orjson.loads(parsed(whole.text)[-1]["data"])["state"] == "published"
     assert not world.deps.news.watched(job_id)
 

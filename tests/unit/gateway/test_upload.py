@@ -16,7 +16,7 @@ from libs.runtime.objects.port import ObjectInfo
 from services.gateway import admission
 from services.gateway.http.receive import SMALL_BYTES
 from tests.support.gateway_fakes import World
-from tests.support.nats import until
+from tests.support.waiting import PATIENCE, until
 
 DOCUMENTS = "/v1/namespaces/acme/documents"
 BOUNDARY = "xYzZy"
@@ -175,7 +175,7 @@ async def test_what_a_clock_that_was_ahead_left_unfinished_is_finished_by_the_ne
         ahead = datetime.now(UTC) + timedelta(hours=1)
         world.jobs.change(first.json()["job_id"], source=None, created_at=ahead)
         asking = client.post(DOCUMENTS, files=files, headers=headers)
-        again = await asyncio.wait_for(asking, 60)
+        again = await asyncio.wait_for(asking, PATIENCE)
     assert again.json()["outcome"] == "replayed"
     assert world.jobs.jobs[first.json()["job_id"]].source is not None
 
@@ -218,7 +218,7 @@ async def test_a_request_twice_at_once_waits_for_the_first(world: World) -> None
         await until(lambda: world.objects.data, what="the second request's file")
         source = world.objects.ref("acme/first", file)
         await world.jobs.source_stored(admitted.job.job_id, source)
-        answer = await asyncio.wait_for(second, 5)
+        answer = await asyncio.wait_for(second, PATIENCE)
     assert answer.json()["outcome"] == "replayed"
     assert world.jobs.jobs[admitted.job.job_id].source == source
     assert list(world.objects.data) == ["acme/first"]

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from deploy.local.house import ROOT
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     done = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict"],
-        cwd=folder, env=os.environ, capture_output=True, text=True, timeout=120,
+        cwd=folder, env=os.environ, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "build" / "site"

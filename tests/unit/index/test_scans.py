@@ -10,7 +10,7 @@ from libs.runtime.index.matrix import Nearest
 from libs.runtime.index.port import Hit, Scope
 from libs.runtime.index.scans import MOST, Scanned, SharedScans
 from libs.runtime.index.tantivy_index import TantivyIndex
-from tests.support.nats import until
+from tests.support.waiting import until
 
 ONE, OTHER = Scanned("a", "m", (2,)), Scanned("b", "m", (2,))
 

@@ -8,6 +8,7 @@ from libs.runtime.index.port import Digest
 from services.indexer.handlers import on_chunked, on_published
 from services.indexer.parity import ParityError
 from tests.support.fakes import Embedder, World
+from tests.support.waiting import PATIENCE
 from tests.unit.indexer.making import NS, chunked, deps, published, said, work
 
 
@@ -108,7 +109,7 @@ async def test_a_handler_that_is_stopped_withdraws_for_a_cancel_alone() -> None:
 
         world.embedder.embed_passages = never  # type: ignore[union-attr, assignment]
         task = asyncio.ensure_future(on_chunked(deps(world), event, doing))
-        await asyncio.wait_for(reached.wait(), 5)
+        await asyncio.wait_for(reached.wait(), PATIENCE)
         if cancel:
             doing.cancel()
         task.cancel()

@@ -6,6 +6,7 @@ import pytest
 from libs.contracts.faults import StaleFault
 from libs.runtime.work import Work
 from services.indexer.room import Room
+from tests.support.waiting import PATIENCE
 
 SIZE = 100
 
@@ -102,7 +103,7 @@ async def test_a_wait_is_progress_and_ends_with_its_job(monkeypatch: pytest.Monk
     revisions, work = Revisions(), Work("job-b")
     await revisions.come("a", SIZE)
     await revisions.come("b", SIZE, work)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         for _ in range(3):
             work.take_progress()
             while not work.take_progress():

@@ -15,6 +15,7 @@ from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.factory import open_embedder
 from libs.runtime.inference.port import Vectors
 from libs.runtime.settings import Settings
+from tests.support.waiting import PATIENCE
 
 
 class FakeSession:
@@ -36,7 +37,7 @@ class FakeSession:
         if name.startswith("e5-passage"):
             self.batches += 1
             self.begun.release()
-            assert self.gate.wait(30)
+            assert self.gate.wait(PATIENCE)
         out = np.zeros((len(batch), 384), np.float32)
         out[:, 0] = [row[0] for row in batch]
         return out
@@ -90,7 +91,7 @@ async def test_passages_fill_their_threads_and_leave_queries_alone(
     session.gate.clear()
     bulk = asyncio.create_task(embedder.embed_passages(["x" * 900] * 6))
     await begun(session, 2)
-    await asyncio.wait_for(embedder.embed_query("now"), 30)
+    await asyncio.wait_for(embedder.embed_query("now"), PATIENCE)
     assert session.batches == 2
     session.gate.set()
     assert len(await bulk) == 6

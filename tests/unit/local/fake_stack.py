@@ -17,7 +17,8 @@ from pathlib import Path
 from deploy.local.process import Child, end_with_parent
 from deploy.local.supervisor import Supervisor
 
-LIFE_SECONDS = 120
+LIFE_SECONDS = 900
+"""Longer than any test waits for an end that must not come by itself."""
 
 folder = Path(sys.argv[1])
 

@@ -11,7 +11,7 @@ import pytest
 from deploy.local.folder import DataFolder
 from deploy.local.nats import NatsServer, prepare
 from deploy.local.ports import LOOPBACK, answers
-from tests.unit.local.test_supervisor import wait_until
+from tests.support.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def server(tmp_path: Path) -> Iterator[NatsServer]:
     wait_until(lambda: answers(LOOPBACK, made.port))
     yield made
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(PATIENCE)
 
 
 async def test_only_who_knows_the_password_may_use_it(server: NatsServer) -> None:

@@ -18,7 +18,8 @@ from libs.contracts.subjects import CONSUMERS, Stage
 from libs.runtime.buslogin import inbox_of, login_of
 from libs.runtime.routes import durable_name, stream_name
 from libs.runtime.streams import bootstrap
-from tests.support.nats import server_binary, until, wait_for_port
+from tests.support.nats import server_binary, wait_for_port
+from tests.support.waiting import PATIENCE, until
 
 PREFIX = "groundwire"
 NAMESPACE = "acme"
@@ -57,7 +58,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     asyncio.run(prepare())
     yield number
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 @asynccontextmanager
@@ -81,7 +82,7 @@ async def denied_publish(port: int, user: str, subject: str) -> bool:
     async with connected(port, user) as (client, denied):
         await client.publish(subject, b"{}")
         await client.flush()
-        await asyncio.wait_for(client.flush(), 5)
+        await asyncio.wait_for(client.flush(), PATIENCE)
         return any("permissions violation" in text.lower() for text in denied)
 
 
@@ -104,8 +105,8 @@ async def test_an_event_goes_from_its_sender_to_its_hearer(port: int) -> None:
         subscription = await client.jetstream().pull_subscribe_bind(
             "profiler", stream_name(PREFIX, "pipeline")
         )
-        [message] = await subscription.fetch(1, timeout=5)
-        await message.ack_sync(timeout=5)
+        [message] = await subscription.fetch(1, timeout=PATIENCE)
+        await message.ack_sync(timeout=PATIENCE)
         assert not denied
 
 
@@ -160,7 +161,7 @@ async def test_a_tenant_asks_and_hears_for_its_own_namespace(port: int) -> None:
         async with connected(port, "gateway") as (gateway, _):
             await gateway.publish(f"{PREFIX}.document.published.{NAMESPACE}.doc-1", b"{}")
             await gateway.flush()
-        assert (await heard.next_msg(timeout=5)).subject.endswith("doc-1")
+        assert (await heard.next_msg(timeout=PATIENCE)).subject.endswith("doc-1")
         assert len(denied) == 1
 
 
@@ -175,7 +176,7 @@ async def test_requests_are_answered_across_users(port: int) -> None:
             await server.subscribe(f"{PREFIX}.{subject}", cb=reply)
             await server.flush()
             async with connected(port, asking) as (client, _):
-                answer = await client.request(f"{PREFIX}.{subject}", b"?", timeout=5)
+                answer = await client.request(f"{PREFIX}.{subject}", b"?", timeout=PATIENCE)
             assert answer.data == b"here"
             assert not denied
 

@@ -4,24 +4,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE, wait_until
+
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = Path(__file__).with_name("fake_stack.py")
 
 Start = Callable[..., subprocess.Popen[str]]
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
 
 
 def alive(pid: int) -> bool:
@@ -51,7 +45,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     for process in running:
         process.terminate()  # a killed one could not end what its services left behind
         try:
-            process.wait(timeout=10)
+            process.wait(PATIENCE)
         finally:
             process.kill()
             process.wait()
@@ -76,7 +70,7 @@ def test_a_killed_service_is_started_again_and_the_others_go_on(
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: len(starts(tmp_path, "deaf")) == 2)
     process.terminate()
-    said, _ = process.communicate(timeout=10)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert "deaf ended (SIGKILL), starts again in 0.2 s" in said
     assert len(starts(tmp_path, "steady")) == 1
 
@@ -109,7 +103,7 @@ def test_a_crashing_service_is_started_again_after_growing_pauses(
 def test_the_end_is_clean_and_bounded_and_leaves_no_process(
     start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
-    process = start("bus", "steady", "deaf", "leaving", stop_seconds=0.5)
+    process = start("bus", "steady", "deaf", "leaving")
     for name in ("leaving-orphan", "leaving-child"):
         wait_until(lambda name=name: bool(starts(tmp_path, name)))
     pids = [
@@ -118,7 +112,7 @@ def test_the_end_is_clean_and_bounded_and_leaves_no_process(
         for pid, _ in starts(tmp_path, name)
     ]
     process.send_signal(number)
-    assert process.wait(timeout=10) == 0
+    assert process.wait(PATIENCE) == 0
     assert not [pid for pid in pids if alive(pid)]
     ends = (tmp_path / "ends").read_text().split()
     assert sorted(ends[:-1]) == ["leaving", "steady"]

@@ -11,6 +11,7 @@ import pytest
 from libs.contracts.faults import Code, DocumentFault, WorldFault
 from libs.runtime.objects.factory import open_objects
 from libs.runtime.objects.file import FileObjectStore
+from tests.support.waiting import PATIENCE
 
 KEY = "ns/doc/1/source/a.pdf"
 
@@ -316,7 +317,7 @@ async def main():
 asyncio.run(main())
 """
     run = subprocess.run(
-        [sys.executable, "-c", code, str(root)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, str(root)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert run.stdout.split("\n")[:3] == ["store_away", "store_away", "b'old'"], run.stderr
     assert internals(root, "tmp") == []

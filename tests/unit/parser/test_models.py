@@ -29,8 +29,8 @@ from services.parser.model_levels import Heading, Level, Levels, believable
 from services.parser.model_pages import description, page_text
 from tests.support.models import Asked, Break, FakeModels, Hang, Reply, Say, Status, spoken
 from tests.support.pdfs import PdfPage, write_pdf
+from tests.support.waiting import until
 from tests.unit.parser.flow import Flow, started
-from tests.unit.sandbox.conftest import until
 
 TITLES = [("Alpha", 18), ("Beta", 14), ("Gamma", 14), ("Delta", 18)]
 BROKEN: list[Reply] = [Break("{"), Status(400), Say("no idea"), Hang(), Say("[1, 2")]

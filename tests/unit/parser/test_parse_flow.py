@@ -26,8 +26,8 @@ from services.parser.storing import store_shard
 from services.profiler.profile import Bounds
 from tests.support import documents
 from tests.support.pdfs import PdfPage, write_pdf
+from tests.support.waiting import until
 from tests.unit.parser.flow import Flow, started
-from tests.unit.sandbox.conftest import until
 
 PICTURE = (
     "# Signs\n\n![stop](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlE"

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.support import documents
+from tests.support.waiting import PATIENCE
 
 SCRIPT = """
 import json, sys
@@ -28,7 +29,7 @@ def run(tmp_path: Path, name: str, data: bytes) -> dict[str, object]:
     (tmp_path / name).write_bytes(data)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, name, "assets"],
-        capture_output=True, cwd=tmp_path, check=True, timeout=120,
+        capture_output=True, cwd=tmp_path, check=True, timeout=PATIENCE,
     )  # fmt: skip
     answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     return answer

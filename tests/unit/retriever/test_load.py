@@ -20,7 +20,7 @@ from libs.runtime.inference.errors import ModelUnavailable
 from services.retriever.probe import Prober
 from services.retriever.retrieve import Retriever
 from services.retriever.settings import Settings
-from tests.support.nats import until
+from tests.support.waiting import until
 
 SIZE = 20
 CHANNELS = {"content", "path", "term", "dense"}

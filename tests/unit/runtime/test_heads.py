@@ -11,6 +11,7 @@ import pytest
 
 from libs.runtime.heads import MAX_HEAD_BYTES
 from libs.runtime.probes import http_server
+from tests.support.waiting import PATIENCE
 
 BIG = MAX_HEAD_BYTES + 1
 FITS = MAX_HEAD_BYTES - 200
@@ -34,7 +35,7 @@ async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Strea
     server, bound = http_server(body_length, "127.0.0.1", 0)
     running = asyncio.create_task(server.serve(sockets=[bound]))
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             reader, writer = await asyncio.open_connection("127.0.0.1", bound.getsockname()[1])
             yield reader, writer
             writer.close()

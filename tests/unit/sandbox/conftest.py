@@ -1,18 +1,19 @@
 """A sandbox whose functions misbehave, and a folder in which its children leave their pids."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from libs.runtime.sandbox.limits import Limits
 from libs.runtime.sandbox.sandbox import Sandbox
+from tests.support.waiting import PATIENCE
 from tests.unit.sandbox.misbehaviour import FUNCTIONS
 
 SECRETS = ("GROUNDWIRE_API_KEY", "AWS_SECRET_ACCESS_KEY", "OTEL_EXPORTER_OTLP_HEADERS")
-LIMITS = Limits(wall_seconds=20, stall_seconds=20, cpu_seconds=20, memory_mb=200, file_mb=8)
+LIMITS = Limits(
+    wall_seconds=PATIENCE, stall_seconds=PATIENCE, cpu_seconds=20, memory_mb=200, file_mb=8
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +48,3 @@ def alive(pid: int) -> bool:
     except OSError:
         return False
     return state not in "ZX"
-
-
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> float:
-    """Wait for a condition, at most so long; the seconds it took."""
-    begun = time.monotonic()
-    while not condition():
-        assert time.monotonic() - begun < seconds, "waited too long"
-        await asyncio.sleep(0.01)
-    return time.monotonic() - begun

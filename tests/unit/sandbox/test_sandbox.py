@@ -18,7 +18,8 @@ from libs.runtime.sandbox.limits import SPACE, Limits
 from libs.runtime.sandbox.sandbox import Sandbox
 from libs.runtime.sandbox.verdict import ChildCrashed
 from libs.runtime.work import Work
-from tests.unit.sandbox.conftest import LIMITS, SECRETS, alive, pids_in, until
+from tests.support.waiting import PATIENCE, until
+from tests.unit.sandbox.conftest import LIMITS, SECRETS, alive, pids_in
 from tests.unit.sandbox.misbehaviour import FUNCTIONS, HERE
 
 HOST = """
@@ -106,9 +107,9 @@ async def test_a_child_over_its_processor_time_is_too_slow(sandbox: Sandbox, pid
 async def test_only_a_child_that_turns_pages_outlives_the_stall_limit(
     sandbox: Sandbox, pids: Path
 ) -> None:
-    limits, work = replace(LIMITS, stall_seconds=0.6), Work("job")
+    limits, work = replace(LIMITS, stall_seconds=2), Work("job")
     work.take_progress()
-    assert await call(sandbox, "turn_pages", limits=limits, work=work, pages=8) == {"moves": 8}
+    assert await call(sandbox, "turn_pages", limits=limits, work=work, pages=16) == {"moves": 16}
     assert work.take_progress()
     fault = await fault_of(sandbox, "hang", limits=limits, pids=pids)
     assert (fault.code, "no further" in fault.detail) == (Code.TOO_SLOW, True)
@@ -155,8 +156,8 @@ async def test_cancel_ends_the_child_and_all_its_descendants(sandbox: Sandbox, p
     await until(lambda: len(pids_in(pids)) == 4)
     work.cancel()
     with pytest.raises(StaleFault):
-        await asyncio.wait_for(run, 5)
-    await until(lambda: not any(alive(p) for p in pids_in(pids)), 5)
+        await asyncio.wait_for(run, PATIENCE)
+    await until(lambda: not any(alive(p) for p in pids_in(pids)))
 
 
 async def test_a_cancelled_task_ends_its_child(sandbox: Sandbox, pids: Path) -> None:
@@ -316,7 +317,7 @@ async def test_kill_nine_of_the_service_leaves_no_process_and_no_scratch(
     await until(lambda: len(pids_in(pids)) == 5)
     host.kill()
     await host.wait()
-    await until(lambda: not alive(zygote) and not any(alive(p) for p in pids_in(pids)), 3.0)
+    await until(lambda: not alive(zygote) and not any(alive(p) for p in pids_in(pids)))
     await until(lambda: list(scratch.iterdir()) == [])
 
 
