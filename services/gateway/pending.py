@@ -7,7 +7,7 @@ from nats.js.errors import Error as JetStreamError
 from nats.js.errors import NotFoundError
 
 from libs.contracts.faults import Code, WorldFault
-from libs.contracts.subjects import CONSUMERS, LEDGER, PIPELINE, RETRIES, RETRY
+from libs.contracts.subjects import CONSUMERS, LEDGER, PIPELINE, RETRIES, RETRY, RETRY_CONSUMERS
 from libs.runtime.bus import Bus
 from libs.runtime.routes import durable_name, full, stream_name, subject_of
 
@@ -19,7 +19,8 @@ class Pending(Enum):
     WAITING = "waiting"
     """A message that its consumer has not been given yet, or a retry that is not due."""
     TAKEN = "taken"
-    """Messages that every consumer was given: worked on, or out of deliveries."""
+    """Messages that every consumer was given: worked on, or out of deliveries; or retries that
+    came due, of which some may be the job's."""
 
 
 async def pending_of(bus: Bus, job_id: str) -> Pending:
@@ -32,9 +33,10 @@ async def pending_of(bus: Bus, job_id: str) -> Pending:
         for subject in subjects:
             if await _undelivered(bus, stream, subject):
                 return Pending.WAITING
+        taken = bool(subjects) or await _retries_due(bus)
     except (nats.errors.Error, JetStreamError, TimeoutError, OSError) as error:
         raise WorldFault(Code.BUS_AWAY, "the message bus is away") from error
-    return Pending.TAKEN if subjects else Pending.NONE
+    return Pending.TAKEN if taken else Pending.NONE
 
 
 async def _retry_scheduled(bus: Bus, job_id: str) -> bool:
@@ -43,6 +45,16 @@ async def _retry_scheduled(bus: Bus, job_id: str) -> bool:
         bus, stream_name(bus.prefix, RETRIES), full(bus.prefix, RETRY.wildcard)
     )
     return any(s.rpartition(".")[2].rpartition("-")[0] == job_id for s in subjects)
+
+
+async def _retries_due(bus: Bus) -> bool:
+    """Whether retries that came due wait or are worked on; they name no job."""
+    stream = stream_name(bus.prefix, RETRIES)
+    for consumer in RETRY_CONSUMERS:
+        info = await bus.js.consumer_info(stream, durable_name(consumer))
+        if info.num_pending or info.num_ack_pending:
+            return True
+    return False
 
 
 async def _subjects(bus: Bus, stream: str, pattern: str) -> list[str]:

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,6 +35,7 @@ from libs.contracts.subjects import (
     PARK,
     PIPELINE,
     RETRY,
+    RETRY_CONSUMERS,
     TAKE,
     Consumer,
     Stage,
@@ -456,3 +458,27 @@ async def test_a_letter_over_the_payload_limit_is_kept_whole(world: World) -> No
     assert found.body == body
     info = await world.deps.bus.js.stream_info(stream_name(world.deps.bus.prefix, DEAD))
     assert info.state.bytes < 10_000
+
+
+async def test_a_retry_that_came_due_is_on_its_way(world: World) -> None:
+    bus = world.deps.bus
+    (again,) = (c for c in RETRY_CONSUMERS if c.durable == f"{CHUNK.durable}-again")
+    await bus.publish(
+        RETRY,
+        parsed("job-1"),
+        headers={
+            "Nats-Schedule": f"@at {datetime.now(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')}",
+            "Nats-Schedule-Target": full(bus.prefix, again.subjects[0]),
+        },
+        stage=CHUNK.stage,
+        consumer=CHUNK.durable,
+        id=new_id("job-1"),
+    )
+    message = await pull(world, again)
+    assert await pending_of(bus, "job-1") is Pending.TAKEN
+    await message.ack()
+
+    async def drained() -> bool:
+        return await pending_of(bus, "job-1") is Pending.NONE
+
+    await until(drained, what="the acknowledged retry to go")
