@@ -59,6 +59,7 @@ class ClassicMode:
             attempts=looked.attempts,
             coverage=looked.coverage,
             render_ms=1000 * (time.perf_counter() - retrieved),
+            again=looked.again,
             by_meaning=not answer.chunks or any("dense" in c.channels for c in answer.chunks),
         )
         steps = [

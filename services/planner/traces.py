@@ -35,16 +35,17 @@ def classic_trace(
     attempts: list[Attempt],
     coverage: dict[str, bool],
     render_ms: float,
+    again: bool = False,
     by_meaning: bool = True,
 ) -> Trace:
     """The record of a classic query: its attempts, the last of which stands; milliseconds.
-    `by_meaning` says whether vectors took part."""
-    again = len(attempts) > 1
+    `again` says that it was looked for a second time, `by_meaning` that vectors took part."""
     return _flat_trace(
         request,
         response,
         strategy=strategy,
         stages=["retrieve", "verify", *(["retrieve", "verify"] if again else []), "render"],
+        again=again,
         attempts=attempts,
         coverage=coverage,
         by_meaning=by_meaning,
@@ -76,6 +77,7 @@ def _flat_trace(
     attempts: list[Attempt],
     coverage: dict[str, bool],
     latencies: StageLatencies,
+    again: bool = False,
     by_meaning: bool = True,
 ) -> Trace:
     return trace_of(
@@ -87,7 +89,7 @@ def _flat_trace(
             strategy=strategy,
             stage_sequence=stages,
             selected_stage=attempts[-1].stage,
-            verifier_retry=len(attempts) > 1,
+            verifier_retry=again,
             comparison_coverage=coverage,
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
@@ -98,6 +100,7 @@ def _flat_trace(
                 attempts,
                 response,
                 request.top_k,
+                again=again,
             ),
         ),
     )
@@ -113,18 +116,34 @@ _STRATEGIES = {
 }
 
 
-def _told(strategy: str, attempts: list[Attempt], response: SearchResponse, top_k: int) -> str:
+_NAMES = {
+    "phrases": "its quoted phrase",
+    "must_terms": "the names that it requires",
+    "file_format": "the format",
+    "year": "the year",
+    "country": "the country",
+}
+
+
+def given_up(relaxed: list[str]) -> str:
+    """What of a query was given up, in words."""
+    return ", ".join(_NAMES.get(name, name) for name in relaxed)
+
+
+def _told(
+    strategy: str, attempts: list[Attempt], response: SearchResponse, top_k: int, *, again: bool
+) -> str:
     """The run in a sentence or two, for somebody who sees nothing else."""
     found = len(response.evidence)
     said = [_STRATEGIES.get(strategy, strategy)]
-    if len(attempts) > 1:
+    if response.relaxed_filters:
+        said.append(f"{given_up(response.relaxed_filters)} left nothing and was given up")
+    if again:
         said.append("a second search by name followed, since the first evidence lacked some")
     if attempts and attempts[-1].verification_reasons == ["unsupported"]:
         said.append("what was found has nothing to do with the query, so nothing is given")
     elif found and attempts and not attempts[-1].verified:
         said.append("some of what the query needs is in none of the pieces")
-    elif attempts and any(a.stage == "relaxed" for a in attempts):
-        said.append("a filter that the query states left nothing and was given up")
     if response.budget.stop_reason == "time":
         said.append("its time ended before all was done")
     if response.outline:

@@ -6,12 +6,13 @@ evidence behind its better half, so that a needless second look costs little.
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from libs.contracts.api.search import RetrieveAnswer, RetrievedChunk
 from libs.contracts.query.analysis import MAX_KEYWORDS, HardFilters, QueryAnalysis
+from libs.contracts.query.stages import Stage
 from libs.contracts.trace import Attempt
 from services.planner.agentic.rules import compared
 from services.planner.support import unsupported
@@ -101,6 +102,25 @@ def filters_of(analysis: QueryAnalysis | None, *, relaxed: bool) -> QueryAnalysi
     )
 
 
+def why_lacking(lacking: Sequence[str]) -> str:
+    """What no piece of the evidence names, as an envelope says it; empty when nothing lacks."""
+    return f"no piece of the evidence names {', '.join(lacking)}" if lacking else ""
+
+
+def tried(stages: Mapping[Stage, float], top_k: int) -> list[Attempt]:
+    """The attempts of a search that left nothing, by the milliseconds of each."""
+    return [
+        Attempt(
+            stage=stage,
+            top_k=top_k,
+            verified=False,
+            verification_reasons=["nothing_left"],
+            retrieve_ms=milliseconds,
+        )
+        for stage, milliseconds in stages.items()
+    ]
+
+
 def _plain(text: str) -> str:
     return _APART.sub("", text.casefold())
 
@@ -119,6 +139,8 @@ class Looked:
     lacking: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     unsupported: str = ""
+    again: bool = False
+    """Whether there was a second look."""
 
     def saw(self, answer: RetrieveAnswer, milliseconds: float) -> None:
         """The first look; what has nothing to do with the query is as good as nothing."""
@@ -126,12 +148,14 @@ class Looked:
         if self.unsupported:
             answer = answer.model_copy(update={"chunks": []})
         self.answer = answer
-        self._check("relaxed" if answer.relaxed_filters else "strict", milliseconds)
+        self.attempts += tried(answer.tried_ms, self.top_k)
+        self._check(answer.stage, milliseconds - sum(answer.tried_ms.values()))
 
     def saw_again(self, answer: RetrieveAnswer, milliseconds: float) -> None:
         """The second look, for what the first lacks; it never takes the better half away."""
         chunks = joined(self.answer.chunks, answer.chunks, self.lacking, self.top_k)
         self.answer = self.answer.model_copy(update={"chunks": chunks})
+        self.again = True
         self._check("reduced", milliseconds)
 
     @property
@@ -142,7 +166,7 @@ class Looked:
     @property
     def reason(self) -> str:
         """What no piece of the evidence names; empty when nothing lacks."""
-        return f"no piece of the evidence names {', '.join(self.lacking)}" if self.lacking else ""
+        return why_lacking(self.lacking)
 
     def query_type(self, status: str) -> Literal["single_doc", "comparison", "abstention"]:
         """What the query turned out to be."""
@@ -154,7 +178,7 @@ class Looked:
     def _why_none(self) -> str:
         return "unsupported" if self.unsupported else "no_evidence"
 
-    def _check(self, stage: Literal["strict", "reduced", "relaxed"], retrieve_ms: float) -> None:
+    def _check(self, stage: Stage, retrieve_ms: float) -> None:
         begun = time.perf_counter()
         chunks = self.answer.chunks
         self.lacking = missing(self.needs.all, chunks) if chunks else []

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from libs.contracts.query.analysis import MAX_TERMS, HardFilters, QueryAnalysis, SoftFilters
 from libs.contracts.query.countries import country_code
+from libs.contracts.query.stages import Stage
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.tokenizer import tokenize
 from services.retriever.channels import Found, Key, Wider
@@ -38,9 +39,11 @@ NEAR_LANGUAGES = frozenset({"ko", "en"})
 
 @dataclass(frozen=True)
 class Guidance:
-    """What acts on one attempt; `relaxed` names what this attempt gave up. `news` raises news,
-    `near` documents that are not known to be in another language than Korean and English."""
+    """What acts on the attempt of one `stage`; `relaxed` names what it gave up. `news` raises
+    news, `near` documents that are not known to be in another language than Korean and English.
+    """
 
+    stage: Stage = "strict"
     filters: HardFilters = field(default_factory=HardFilters)
     required: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -72,8 +75,11 @@ def attempts(
     filters = analysis.hard_filters
     given_up = ("phrases", *(("must_terms",) if strict else ())) if required else ()
 
-    def attempt(f: HardFilters, r: tuple[str, ...], relaxed: tuple[str, ...]) -> Guidance:
+    def attempt(
+        stage: Stage, f: HardFilters, r: tuple[str, ...], relaxed: tuple[str, ...]
+    ) -> Guidance:
         return Guidance(
+            stage=stage,
             filters=f,
             required=r,
             named=named,
@@ -87,11 +93,11 @@ def attempts(
             near=analysis.language_scope == "limited",
         )
 
-    result = [attempt(filters, required, ())]
+    result = [attempt("strict", filters, required, ())]
     if required:
-        result.append(attempt(filters, (), given_up))
+        result.append(attempt("reduced", filters, (), given_up))
     if not filters.empty:
-        result.append(attempt(HardFilters(), (), (*given_up, *_stated(filters))))
+        result.append(attempt("relaxed", HardFilters(), (), (*given_up, *_stated(filters))))
     return result
 
 

@@ -12,6 +12,7 @@ from libs.contracts.api.search import (
     SearchFilters,
 )
 from libs.contracts.faults import WorldFault
+from libs.contracts.query.stages import Stage
 from libs.runtime.catalog.documents import ActiveSet
 from libs.runtime.catalog.port import Catalog
 from libs.runtime.gate import Gate
@@ -198,14 +199,17 @@ class Retriever:
     async def _attempted(
         self, query: RetrieveQuery, corpus: Corpus, limit: Deadline
     ) -> RetrieveAnswer:
-        """The first attempt that leaves something, or ends the time."""
-        for guidance in attempts(
-            query.analysis, strict=query.strict, own=self.analyse(query.query).tokens
-        ):
+        """The first attempt that leaves something, or ends the time; else the last."""
+        own = self.analyse(query.query).tokens
+        tried: dict[Stage, float] = {}
+        for guidance in attempts(query.analysis, strict=query.strict, own=own):
+            began = time.perf_counter()
             answer = await self._retrieve(query, corpus, limit, guidance)
             if answer.chunks or answer.unfinished or not corpus.revisions:
                 break
-        return answer
+            tried[guidance.stage] = round(1000 * (time.perf_counter() - began), 3)
+        tried.pop(guidance.stage, None)
+        return answer.model_copy(update={"stage": guidance.stage, "tried_ms": tried})
 
     async def _retrieve(
         self, query: RetrieveQuery, whole: Corpus, limit: Deadline, guidance: Guidance

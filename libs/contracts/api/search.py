@@ -8,6 +8,7 @@ from libs.contracts.artefacts.chunk import ChunkType
 from libs.contracts.artefacts.rows import Box
 from libs.contracts.base import Contract, Request
 from libs.contracts.query.analysis import QueryAnalysis
+from libs.contracts.query.stages import Stage
 from libs.contracts.tokens import Collection, DocumentId, Namespace, Revision, RunId
 
 MAX_QUERY_CHARS = 4096
@@ -211,7 +212,8 @@ class RetrieveAnswer(Contract):
 
     `unfinished` names what the time or size ended before: channels, `scope`, `assembly`,
     `size`. `notes` says what of a very long query was left out. `relaxed_filters` names
-    what the analysis asked for and was given up, since it left nothing.
+    what the analysis asked for and was given up, since it left nothing: `stage` is the attempt
+    that answered, `tried_ms` how long each stage before it took, in milliseconds.
     """
 
     corpus_version: int
@@ -221,6 +223,8 @@ class RetrieveAnswer(Contract):
     unfinished: list[str] = []
     notes: list[str] = []
     relaxed_filters: list[str] = []
+    stage: Stage = "strict"
+    tried_ms: dict[Stage, float] = {}
 
 
 class VerifyRequest(Request):

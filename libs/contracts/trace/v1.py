@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from libs.contracts.base import Contract
+from libs.contracts.query.stages import Stage
 
 TraceQueryType = Literal["single_doc", "comparison", "follow_up", "abstention"]
 
@@ -31,7 +32,7 @@ class QueryRewrite(Contract):
 class Attempt(Contract):
     """One pass of retrieve and verify."""
 
-    stage: Literal["strict", "reduced", "relaxed"]
+    stage: Stage
     top_k: int
     verified: bool
     verification_reasons: list[str] = []

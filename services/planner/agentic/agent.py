@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -33,7 +34,7 @@ from libs.contracts.subjects import QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PROBE, 
 from libs.runtime.bus import Bus
 from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, key_of
 from services.planner.agentic.budget import Cost, Ledger
-from services.planner.agentic.gathered import Gathered, in_order
+from services.planner.agentic.gathered import Gathered, Look, in_order
 from services.planner.agentic.rules import plan
 from services.planner.answered import RERANK, Key
 from services.planner.asking import ask_in_time
@@ -76,6 +77,7 @@ class Agent:
     async def gather(self) -> Gathered:
         """Run the plan. What budget or time ends before is named, never waited for."""
         out = self._out
+        self._since = time.perf_counter()
         hops = [step for step in out.plan.steps if step.kind == "bridge"]
         searches = [step for step in out.plan.steps if step.kind == "search"]
         await self._first(searches, named=bool(hops))
@@ -102,6 +104,7 @@ class Agent:
             out.corpus_version = answer.corpus_version or self.version
             out.strategy, out.notes = answer.strategy, answer.notes
             out.relaxed_filters = answer.relaxed_filters
+            out.stage, out.tried_ms = answer.stage, answer.tried_ms
             out.unsupported = why_unsupported(searches[0].query, answer, self.analysis)
             if out.unsupported:
                 return
@@ -222,8 +225,7 @@ class Agent:
         it brings stands behind their better half, as in classic search."""
         out, request = self._out, self.query.request
         needs = needs_of(request.query, self.analysis).all
-        lacking = missing(needs, out.chunks[: request.top_k]) if out.chunks else []
-        out.looks.append(lacking)
+        lacking = self._looked_at(needs, out.chunks[: request.top_k]) if out.chunks else []
         if not lacking or out.unfinished or out.skipped:
             return
         words = " ".join([*lacking, request.query])[:MAX_QUERY_CHARS]
@@ -233,7 +235,15 @@ class Agent:
         best = in_order(joined(out.chunks[: request.top_k], fresh, lacking, request.top_k))
         known = {key_of(c) for c in best}
         out.chunks = [*best, *(c for c in out.chunks if key_of(c) not in known)]
-        out.looks.append(missing(needs, best))
+        self._looked_at(needs, best)
+
+    def _looked_at(self, needs: Sequence[str], best: Sequence[RetrievedChunk]) -> list[str]:
+        """What none of the best pieces holds; the look is kept."""
+        begun, since = time.perf_counter(), self._since
+        lacking = missing(needs, best)
+        self._since = time.perf_counter()
+        self._out.looks.append(Look(lacking, 1000 * (begun - since), 1000 * (self._since - begun)))
+        return lacking
 
     async def _read(self, step_id: str, places: list[list[Key]]) -> None:
         """Read the first chunk of each of these equal ones, unless it is here with its places."""

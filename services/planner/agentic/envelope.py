@@ -22,6 +22,7 @@ from services.planner.agentic.gathered import Gathered
 from services.planner.outcome import outcome
 from services.planner.rendering import evidence_of, evidence_text
 from services.planner.support import may_serve
+from services.planner.verifier import why_lacking
 
 SUMMARY_CHARS = 240
 JOINT = 2
@@ -175,7 +176,8 @@ def _status(
         )
         return "partial", reason, "tokens"
     result = outcome(answer, gathered.unsupported)
-    return result.status, result.reason, result.stop_reason
+    reason = result.reason or (why_lacking(gathered.lacking) if evidence else "")
+    return result.status, reason, result.stop_reason
 
 
 def _query_type(

@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from libs.contracts.api.search import PlanQuery, SearchResponse
 from libs.contracts.events.planner import RunStep
@@ -21,9 +20,10 @@ from libs.runtime.telemetry import trace_id
 from services.planner.agentic.agent import Agent
 from services.planner.agentic.budget import Cost, Ledger
 from services.planner.agentic.envelope import Count, coverage, envelope
-from services.planner.agentic.gathered import Gathered
+from services.planner.agentic.gathered import Gathered, Look
 from services.planner.answered import EVIDENCE, Answered, Key, Understood, given
-from services.planner.traces import trace_of
+from services.planner.traces import given_up, trace_of
+from services.planner.verifier import tried
 
 CALLS = 24
 """Requests of one query: all that the longest plan can make, with room."""
@@ -152,8 +152,9 @@ def agentic_trace(
     """The record of an agentic query; milliseconds."""
     request = query.request
     sides = coverage(gathered, response.evidence)
-    looks = gathered.looks or [[]]
-    first: Literal["relaxed", "strict"] = "relaxed" if gathered.relaxed_filters else "strict"
+    before = sum(gathered.tried_ms.values())
+    looks = gathered.looks or [Look(retrieve_ms=retrieve_ms)]
+    first = replace(looks[0], retrieve_ms=max(0.0, looks[0].retrieve_ms - before))
     none = ["unsupported" if gathered.unsupported else "no_evidence"]
     return trace_of(
         request,
@@ -164,7 +165,7 @@ def agentic_trace(
             strategy=gathered.plan.shape,
             retrieval_mode="hierarchical" if gathered.navigated else "flat",
             stage_sequence=[*(step.step_id for step in gathered.plan.steps), "open", "render"],
-            selected_stage="reduced" if len(looks) > 1 else first,
+            selected_stage="reduced" if len(looks) > 1 else gathered.stage,
             selected_top_k=request.top_k,
             retrieval_budget=request.budget.model_dump(),
             comparison_coverage=sides,
@@ -173,16 +174,20 @@ def agentic_trace(
             ),
             verifier_retry=len(looks) > 1,
             attempts=[
-                Attempt(
-                    stage="reduced" if number else first,
-                    top_k=request.top_k,
-                    verified=bool(response.evidence) and not lacking,
-                    verification_reasons=[f"missing: {need}" for need in lacking]
-                    if response.evidence
-                    else none,
-                    retrieve_ms=round(retrieve_ms / len(looks), 3),
-                )
-                for number, lacking in enumerate(looks)
+                *tried(gathered.tried_ms, request.top_k),
+                *(
+                    Attempt(
+                        stage="reduced" if number else gathered.stage,
+                        top_k=request.top_k,
+                        verified=bool(response.evidence) and not look.lacking,
+                        verification_reasons=[f"missing: {need}" for need in look.lacking]
+                        if response.evidence
+                        else none,
+                        retrieve_ms=round(look.retrieve_ms, 3),
+                        verify_ms=round(look.verify_ms, 3),
+                    )
+                    for number, look in enumerate([first, *looks[1:]])
+                ),
             ],
             readable_summary=_told(gathered, response, request.top_k),
         ),
@@ -196,6 +201,8 @@ def _told(gathered: Gathered, response: SearchResponse, top_k: int) -> str:
         f"Planned as {gathered.plan.shape}: {gathered.plan.reason}.",
         f"{reached} pieces were reached over names, sections or related documents.",
     ]
+    if gathered.relaxed_filters:
+        said.append(f"Given up, since it left nothing: {given_up(gathered.relaxed_filters)}.")
     if len(gathered.looks) > 1:
         said.append("A second search by name followed, since the best pieces lacked some.")
     if gathered.unsupported:

@@ -18,6 +18,9 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 _JOINS = re.compile(r"\b(?:or|and|than|versus|vs\.?)\b|와|과|랑|하고|대비", re.IGNORECASE)
+_EITHER = re.compile(r"\b(?:or|than|versus|vs)\b", re.IGNORECASE)
+_ALL_JOINTS = re.compile(r" (?:and|or|vs|versus) ")
+_OR = re.compile(r" (?:or|vs|versus) ")
 _OPENS = re.compile(r"^(?:compare|comparing|comparison|difference|differences)\b\s?")
 _ARTICLE = re.compile(r"^(?:the|a|an) ")
 _LISTS = re.compile(
@@ -38,14 +41,13 @@ def is_question(query: str) -> bool:
 def plan(query: str) -> RetrievalPlan:
     """One search; for a question, the sections around what it found and hops behind it; for a
     list the sections alone; for a comparison, one search a side, which runs beside the first."""
-    said = names(query, 8)
-    shape = _shape(query, said)
+    said, sides = names(query, 8), compared(query)
+    shape = "comparison" if sides else _shape(query, said)
     steps = [PlanStep(step_id="search", kind="search", query=query, entities=said)]
-    if shape == "comparison":
-        steps += [
-            PlanStep(step_id=f"side_{n}", kind="search", query=side, entities=[side], side=side)
-            for n, side in enumerate(said[:MAX_SIDES], 1)
-        ]
+    steps += [
+        PlanStep(step_id=f"side_{n}", kind="search", query=side, entities=[side], side=side)
+        for n, side in enumerate(sides, 1)
+    ]
     if is_question(query) or shape == "list":
         steps.append(PlanStep(step_id="around", kind="navigate", query=query, after=["search"]))
     if is_question(query):
@@ -60,19 +62,20 @@ def plan(query: str) -> RetrievalPlan:
 def compared(query: str) -> list[str]:
     """The keys of the names that a query compares, at most four; none where it compares nothing.
 
-    A name that holds "and" is two here: "Germany and France".
+    A name that holds "and" is two ("Germany and France"), but not where names are told apart by
+    another word ("Fire and Ice or Loud Bay").
     """
     if not (_COMPARES.search(query) and _JOINS.search(query)):
         return []
-    apart = [part for name in names(query, 8) for part in re.split(r" (?:and|or|vs|versus) ", name)]
-    said = [_ARTICLE.sub("", _OPENS.sub("", part)) for part in apart]
-    distinct = list(dict.fromkeys(part for part in said if part))
+    said = names(query, 8)
+    joint = _ALL_JOINTS if len(said) < 2 or not _EITHER.search(query) else _OR
+    apart = [part for name in said for part in joint.split(name)]
+    bare = [_ARTICLE.sub("", _OPENS.sub("", part)) for part in apart]
+    distinct = list(dict.fromkeys(part for part in bare if part))
     return distinct[:MAX_SIDES] if len(distinct) > 1 else []
 
 
 def _shape(query: str, said: list[str]) -> PlanShape:
-    if len(said) >= 2 and _COMPARES.search(query) and _JOINS.search(query):
-        return "comparison"
     if _LISTS.search(query):
         return "list"
     if _PERIOD.search(query):

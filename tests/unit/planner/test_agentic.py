@@ -17,7 +17,7 @@ from libs.contracts.query.documents import DocumentsAnswer
 from libs.contracts.query.navigate import NavigateAnswer, SectionFound
 from libs.contracts.query.probe import CitedRef, HydrateAnswer, ProbeAnswer, ProbeHit
 from services.planner.agentic.mode import AgenticMode
-from services.planner.agentic.rules import plan
+from services.planner.agentic.rules import compared, plan
 from services.planner.analysis.model import Analyzer
 from services.planner.answered import EVIDENCE
 from services.planner.local import analyzer
@@ -374,3 +374,19 @@ def test_a_claim_is_one_search_and_a_comparison_asks_for_its_sides() -> None:
     both = plan("Who is older, Mira Voss or Jon Arle?")
     assert both.shape == "comparison"
     assert [step.side for step in both.steps if step.side] == ["mira voss", "jon arle"]
+
+
+@pytest.mark.parametrize(
+    ("query", "sides"),
+    [
+        ("Are Nantong and Jingdezhen in the same province?", ["nantong", "jingdezhen"]),
+        ("Compare Germany and France with Japan", ["germany", "france", "japan"]),
+        ("Which came first, Fire and Ice or Loud Bay?", ["fire and ice", "loud bay"]),
+        ("Who directed Fire and Ice?", []),
+    ],
+)
+def test_the_sides_that_are_planned_are_those_that_are_verified(
+    query: str, sides: list[str]
+) -> None:
+    assert [step.side for step in plan(query).steps if step.side] == compared(query) == sides
+    assert (plan(query).shape == "comparison") is bool(sides)

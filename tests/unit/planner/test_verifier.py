@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from libs.contracts.api.search import PlanQuery, RetrieveAnswer, RetrievedChunk, SearchRequest
 from libs.contracts.query.analysis import NormalizedQuery, QueryAnalysis
 from libs.contracts.query.documents import DocumentsAnswer
+from libs.contracts.query.stages import Stage
 from services.planner.analysis.model import Analyzer
 from services.planner.local import analyse_query, analyzer
 from services.planner.understanding import Understanding
 from services.planner.verifier import filters_of, joined, missing, needs_of, why_unsupported
 from services.planner.workflow import Workflow
+from tests.unit.planner import test_agentic as agentic
 
 
 def chunk(name: str, content: str = "", **more: Any) -> RetrievedChunk:
@@ -146,6 +148,63 @@ async def test_complete_evidence_is_not_looked_for_again() -> None:
     assert response.status_reason == ""
     assert planner["verifier_retry"] is False
     assert planner["attempts"][0]["verified"] is True
+
+
+@pytest.mark.parametrize("mode", ["classic", "agentic"])
+@pytest.mark.parametrize(
+    ("relaxed", "stages", "told"),
+    [
+        (["phrases"], ["strict", "reduced"], "its quoted phrase"),
+        (["phrases", "year"], ["strict", "reduced", "relaxed"], "its quoted phrase, the year"),
+    ],
+)
+async def test_every_stage_is_an_attempt_and_what_was_given_up_is_told(
+    mode: str, relaxed: list[str], stages: list[Stage], told: str
+) -> None:
+    *before, last = stages
+    bus = agentic.Bus()
+    found = bus.request
+
+    async def request(subject: Any, body: Any, reply: Any, *, timeout: float) -> Any:
+        answer = await found(subject, body, reply, timeout=timeout)
+        if reply is not RetrieveAnswer:
+            return answer
+        tried = dict.fromkeys(before, 0.001)
+        changes = {"relaxed_filters": relaxed, "stage": last, "tried_ms": tried}
+        return answer.model_copy(update=changes)
+
+    bus.request = request  # type: ignore[method-assign]
+    work = agentic.workflow(bus)
+    response = await work.answer(agentic.asks(query="Quiet Harbour was a film.", mode=mode))
+    await work.finish()
+    planner = bus.ran[0].trace["planner"]
+    assert [attempt["stage"] for attempt in planner["attempts"]] == stages
+    assert [attempt["verified"] for attempt in planner["attempts"]] == [False] * len(before) + [
+        True
+    ]
+    assert planner["attempts"][0]["verification_reasons"] == ["nothing_left"]
+    assert all(attempt["retrieve_ms"] > 0 for attempt in planner["attempts"])
+    assert (planner["selected_stage"], planner["verifier_retry"]) == (last, False)
+    assert told in planner["readable_summary"]
+    assert response.relaxed_filters == relaxed
+
+
+async def test_an_agentic_answer_says_what_it_lacks_and_times_both_looks() -> None:
+    bus = agentic.Bus()
+    work = agentic.workflow(bus)
+    response = await work.answer(agentic.asks(query="Compare Quiet Harbour and Zorbl Hill: why?"))
+    await work.finish()
+    assert response.status_reason == "no piece of the evidence names zorbl hill"
+    planner = bus.ran[0].trace["planner"]
+    assert planner["comparison_coverage"] == {"quiet harbour": True, "zorbl hill": False}
+    first, second = planner["attempts"]
+    assert (first["stage"], second["stage"], planner["verifier_retry"]) == (
+        "strict", "reduced", True,
+    )  # fmt: skip
+    for attempt in (first, second):
+        assert attempt["verification_reasons"] == ["missing: zorbl hill"]
+        assert attempt["retrieve_ms"] > 0
+        assert attempt["verify_ms"] > 0
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ async def test_a_hard_filter_leaves_out_documents_that_differ(
     answer = await retrieve(analysis(hard_filters=HardFilters(**filters)))
     assert {chunk.document_id for chunk in answer.chunks} == documents
     assert answer.relaxed_filters == []
+    assert (answer.stage, answer.tried_ms) == ("strict", {})
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,8 @@ async def test_a_hard_filter_that_leaves_nothing_is_given_up_and_said(
     answer = await retrieve(analysis(hard_filters=HardFilters(**filters)))
     assert ids(answer) == PLAIN
     assert answer.relaxed_filters == relaxed
+    assert (answer.stage, list(answer.tried_ms)) == ("relaxed", ["strict"])
+    assert answer.tried_ms["strict"] > 0
 
 
 async def test_filters_of_the_request_are_never_given_up() -> None:
@@ -168,6 +171,18 @@ async def test_a_phrase_that_is_nowhere_is_given_up_and_said() -> None:
     answer = await retrieve(analysis(query_type="phrase", phrases=["not there"]))
     assert ids(answer) == PLAIN
     assert answer.relaxed_filters == ["phrases"]
+    assert (answer.stage, list(answer.tried_ms)) == ("reduced", ["strict"])
+
+
+async def test_stages_follow_each_other_until_one_leaves_something() -> None:
+    wanted = analysis(query_type="phrase", phrases=["not there"], hard_filters={"year": 1999})
+    answer = await retrieve(wanted)
+    assert ids(answer) == PLAIN
+    assert answer.relaxed_filters == ["phrases", "year"]
+    assert (answer.stage, list(answer.tried_ms)) == ("relaxed", ["strict", "reduced"])
+    nothing = await retrieve(wanted, filters={"document_ids": ["elsewhere"]})
+    assert (nothing.chunks, nothing.stage) == ([], "relaxed")
+    assert list(nothing.tried_ms) == ["strict", "reduced"]
 
 
 async def test_must_terms_are_required_where_the_step_is_strict() -> None:
