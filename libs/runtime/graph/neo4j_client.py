@@ -36,7 +36,8 @@ class Address:
     tls: bool = True
 
     def __str__(self) -> str:
-        return f"Neo4j at {self.host}:{self.port}"
+        """For people, callers among them, who need not know where it is."""
+        return "Neo4j"
 
 
 def address_of(url: str) -> Address:

@@ -39,7 +39,8 @@ class Address:
     user: str | None = None
 
     def __str__(self) -> str:
-        return f"OpenSearch at {self.host}:{self.port}"
+        """For people, callers among them, who need not know where it is."""
+        return "OpenSearch"
 
 
 def address_of(url: str) -> Address:

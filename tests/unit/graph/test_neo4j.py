@@ -40,7 +40,8 @@ async def test_a_server_that_is_not_there_is_a_store_that_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(neo4j_client, "RETRY_SECONDS", 0.2)
-    graph = open_graph(f"neo4j://127.0.0.1:{free_port()}/neo4j?tls=false", "sqlite:x")
+    port = free_port()
+    graph = open_graph(f"neo4j://127.0.0.1:{port}/neo4j?tls=false", "sqlite:x")
     for call in (
         lambda: graph.digest("ns", 1),
         lambda: graph.write("ns", GraphNode(1, "doc", frozenset({"xyzzy"})), []),
@@ -49,7 +50,7 @@ async def test_a_server_that_is_not_there_is_a_store_that_is_away(
         with pytest.raises(WorldFault, match="cannot be reached") as caught:
             await call()
         assert caught.value.code is Code.STORE_AWAY
-        assert "xyzzy" not in str(caught.value)
+        assert not any(word in str(caught.value) for word in ("xyzzy", "127.0.0.1", str(port)))
     await graph.close()
 
 

@@ -26,6 +26,19 @@ CALL_SECONDS = 60.0
 
 _BUGS = (exc.IntegrityError, exc.ProgrammingError, exc.DataError, exc.NotSupportedError)
 _NO_TABLES = ("no such table", "UndefinedTable")
+_NOT_LET_IN = "it does not let us in: check GROUNDWIRE_CATALOG_URL and GROUNDWIRE_CATALOG_PASSWORD"
+_NO_CONNECTION = {
+    "authentication failed": _NOT_LET_IN,
+    "no password supplied": _NOT_LET_IN,
+    "pg_hba.conf": _NOT_LET_IN,
+    "does not exist": _NOT_LET_IN,
+    "certificate": "its certificate is not trusted",
+    "SSL": "it does not speak TLS as it should",
+    "refused": "the connection was refused",
+    "timeout": "no connection came about in time",
+    "resolve": "its host is not known",
+}
+"""What a sign in the words of Postgres' client means; the words themselves name host and user."""
 
 
 def upsert(table: Table) -> Insert:
@@ -168,8 +181,13 @@ def translated() -> Iterator[None]:
 
 
 def _told(error: BaseException | None) -> str:
-    """What a driver says, without values: of a server's answer, its kind and the constraint."""
+    """What a driver says, without values, hosts and users: of a server's answer, its kind and
+    the constraint."""
     answer = getattr(error, "diag", None)
-    if answer is None or answer.sqlstate is None:
+    if answer is None:
         return str(error)
+    if answer.sqlstate is None:
+        words = str(error)
+        said = (meaning for sign, meaning in _NO_CONNECTION.items() if sign in words)
+        return next(said, "the connection was lost")
     return " ".join(filter(None, (type(error).__name__, answer.sqlstate, answer.constraint_name)))
