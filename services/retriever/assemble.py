@@ -27,7 +27,7 @@ Place = tuple[ActiveRevision, Chunk, Fused]
 def grouped(fused: dict[Key, Fused], chunk_ids: dict[Key, str]) -> list[list[Key]]:
     """Keys best first, those of equal content together at the place of the best of them."""
     places: dict[str, list[Key]] = {}
-    for key in sorted(fused, key=lambda key: (-fused[key].score, key)):
+    for _, key in sorted((-one.score, key) for key, one in fused.items()):
         places.setdefault(base_id(chunk_ids[key]), []).append(key)
     return [keys[:PLACES] for keys in places.values()]
 

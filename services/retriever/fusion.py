@@ -8,16 +8,14 @@ however short or long the list.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 K = TypeVar("K")
 
 Ranked = Sequence[tuple[K, float]]
 
 
-@dataclass(frozen=True)
-class Fused:
+class Fused(NamedTuple):
     """A fused score with the parts that explain it, by channel."""
 
     score: float

@@ -31,5 +31,5 @@ def from_columns(tag: int, parts: Sequence[int]) -> str | None:
     if not tag:
         return None
     letter, repeat = chr(tag & ((1 << _LETTER_BITS) - 1)), tag >> _LETTER_BITS
-    digest = "".join(f"{part:016x}" for part in parts)
+    digest = "".join(map("{:016x}".format, parts))
     return f"{letter}{digest}-{repeat}" if repeat else f"{letter}{digest}"

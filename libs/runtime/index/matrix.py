@@ -160,10 +160,10 @@ class Matrix:
         sizes = np.diff(leads, append=len(scores))
         tied = np.repeat(scores[leads], sizes)
         order = np.lexsort((self._orders[rows], self._revns[rows], -tied))[:limit]
-        return [
-            Hit(int(self._revns[row]), int(self._orders[row]), self._chunk_ids[row], score)
-            for row, score in zip(rows[order].tolist(), tied[order].tolist(), strict=True)
-        ]
+        best = rows[order]
+        ids = [self._chunk_ids[row] for row in best.tolist()]
+        columns = self._revns[best].tolist(), self._orders[best].tolist(), ids, tied[order].tolist()
+        return list(map(Hit, *columns))
 
     def _scanned(self, vectors: list[Vectors]) -> list[Vectors]:
         """The dot products of each of `vectors` with every row."""

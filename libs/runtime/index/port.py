@@ -5,7 +5,7 @@ engine. A document's revision is known here by `revn`, an integer that the catal
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ class Scope:
     chunk_types: frozenset[ChunkType] | None = None
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """A chunk found: `score` is the channel's own (BM25, count of substrings, cosine)."""
 
     revn: int
