@@ -21,7 +21,8 @@ class ConfigError(Exception):
 
 class SetConfig(Request):
     """One set. `kind`: `beir` (corpus.jsonl, queries.jsonl, qrels.tsv), `squad` (the JSON of
-    SQuAD and KorQuAD, each paragraph a passage), `cases` (YAML with documents beside it).
+    SQuAD and KorQuAD, each paragraph a passage), `cases` (YAML with documents beside it),
+    `pages` (the same, judged by the pages of PDFs).
 
     `path` lies below the data folder, for `cases` beside the configuration. With `limit` only
     so many cases are asked, spread evenly; with `passages` the corpus is cut to so many, those
@@ -30,7 +31,7 @@ class SetConfig(Request):
     """
 
     name: Namespace
-    kind: Literal["beir", "squad", "cases"]
+    kind: Literal["beir", "squad", "cases", "pages"]
     path: str
     language: Literal["en", "ko", "mixed"] = "mixed"
     group: str | None = None

@@ -39,16 +39,24 @@ class Case:
 
 @dataclass(frozen=True)
 class EvalSet:
-    """A corpus, as passages or as files, and the cases that are asked of it."""
+    """A corpus and the cases that are asked of it: passages, or files where there are any.
+
+    With files passages are what the peers rank: the files' pages, where pages are judged.
+    """
 
     name: str
     cases: Sequence[Case]
     passages: Sequence[Passage] = ()
     files: Sequence[Path] = ()
 
+    @property
+    def by_page(self) -> bool:
+        """Whether pages of files are judged."""
+        return bool(self.files and self.passages)
 
-Locate = Callable[[Evidence], str | None]
-"""The place in the terms of a set's judgements where a piece of evidence stands."""
+
+Locate = Callable[[Evidence], Sequence[str]]
+"""The places in the terms of a set's judgements where a piece of evidence stands, if any."""
 
 
 @dataclass(frozen=True)

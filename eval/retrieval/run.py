@@ -64,8 +64,8 @@ async def _ask(
 def places(evidence: Sequence[Evidence], locate: Locate) -> tuple[str, ...]:
     """Where the pieces stand, best first, each place once; what stands nowhere is passed over
     but takes its rank."""
-    found = (locate(piece) or f"?{rank}" for rank, piece in enumerate(evidence))
-    return tuple(dict.fromkeys(found))
+    found = (locate(piece) or (f"?{rank}",) for rank, piece in enumerate(evidence))
+    return tuple(dict.fromkeys(place for some in found for place in some))
 
 
 def sides_covered(sides: Sequence[str], evidence: Sequence[Evidence]) -> dict[str, bool]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from deploy.local.ports import free_port
 from eval.retrieval.model import EvalSet, Locate
 from eval.retrieval.packing import Part, pack
+from eval.retrieval.pages import places_on_pages
 from libs.client.asynchronous import AsyncClient
 from libs.client.errors import ApiError
 from libs.contracts.api.ingest import IngestOptions
@@ -69,7 +70,7 @@ async def client_of(running: Stack, namespace: str) -> AsyncIterator[AsyncClient
 async def ingest(client: AsyncClient, chosen: EvalSet) -> Corpus:
     """Publish a set, its vectors included."""
     started = time.perf_counter()
-    parts = pack(chosen.passages)
+    parts = [] if chosen.files else pack(chosen.passages)
     with tempfile.TemporaryDirectory(prefix="groundwire-eval-") as folder:
         for part in parts:
             (Path(folder) / part.file_name).write_bytes(part.fragments())
@@ -80,7 +81,7 @@ async def ingest(client: AsyncClient, chosen: EvalSet) -> Corpus:
         documents=len(sources),
         chunks=sum(chunks for chunks, _ in published),
         seconds=time.perf_counter() - started if fresh else None,
-        locate=passage_places(parts) if parts else section_place,
+        locate=_locate(chosen, parts),
     )
 
 
@@ -97,6 +98,12 @@ async def _publish(client: AsyncClient, source: Path) -> tuple[int, bool]:
     return document.counts.get("chunks", 0), accepted.outcome != "unchanged"
 
 
+def _locate(chosen: EvalSet, parts: list[Part]) -> Locate:
+    if chosen.by_page:
+        return places_on_pages
+    return passage_places(parts) if parts else section_place
+
+
 def passage_places(parts: list[Part]) -> Locate:
     """Evidence is in the passage of its page."""
     places = {
@@ -105,16 +112,16 @@ def passage_places(parts: list[Part]) -> Locate:
         for page, passage in enumerate(part.passages, 1)
     }
 
-    def locate(evidence: Evidence) -> str | None:
+    def locate(evidence: Evidence) -> tuple[str, ...]:
         pages = (places.get((evidence.document_id, page)) for page in evidence.page_numbers)
-        return next((place for place in pages if place is not None), None)
+        return tuple(place for place in pages if place is not None)[:1]
 
     return locate
 
 
-def section_place(evidence: Evidence) -> str | None:
+def section_place(evidence: Evidence) -> tuple[str]:
     """Evidence is in its file's section, written `file#heading`; before the first heading in
     the file."""
     if not evidence.section_path:
-        return evidence.source_file_name
-    return f"{evidence.source_file_name}#{evidence.section_path[-1]}"
+        return (evidence.source_file_name,)
+    return (f"{evidence.source_file_name}#{evidence.section_path[-1]}",)

@@ -13,7 +13,9 @@ from eval.retrieval.cases import load_cases
 from eval.retrieval.config import ConfigError, SetConfig, load_config
 from eval.retrieval.model import Passage
 from eval.retrieval.packing import Part, apart, pack
+from eval.retrieval.pages import places_on_pages
 from eval.retrieval.peers import PEERS
+from eval.retrieval.run import places
 from eval.retrieval.services import passage_places, section_place
 from eval.retrieval.sets import cut, load, spread
 from libs.contracts.api.search import Evidence
@@ -24,6 +26,7 @@ from services.chunker.cut import Sizes
 from services.chunker.tree import build_tree, visible
 from services.parser.formats import strategy
 from services.parser.formats.base import AssetSink, ParseInput
+from tests.support.pdfs import PdfPage, write_pdf
 
 EVAL = Path(__file__).resolve().parents[3] / "eval"
 WORDS = " ".join(f"word{n}." for n in range(900))
@@ -221,9 +224,9 @@ def test_pieces_of_a_packed_corpus_are_known_again_by_their_page(tmp_path: Path)
     (part,) = parts = pack(passages)
     chunks = chunks_of(part, tmp_path)
     locate = passage_places(parts)
-    found: dict[str | None, str] = {}
+    found: dict[str, str] = {}
     for chunk in chunks:
-        where = locate(evidence(part.document_id, chunk.metadata.page_numbers, list(chunk.path)))
+        (where,) = locate(evidence(part.document_id, chunk.metadata.page_numbers, list(chunk.path)))
         found[where] = f"{found.get(where, '')} {chunk.content}".strip()
     texts = {key: " ".join(text.split()) for key, text in found.items()}
     assert texts == {passage.passage_id: passage.text for passage in passages}
@@ -232,13 +235,40 @@ def test_pieces_of_a_packed_corpus_are_known_again_by_their_page(tmp_path: Path)
 
 def test_evidence_of_another_document_is_nowhere() -> None:
     parts = pack([Passage("1", "a", "x")])
-    assert passage_places(parts)(evidence("other", [1], [])) is None
-    assert passage_places(parts)(evidence(parts[0].document_id, [2], [])) is None
+    assert passage_places(parts)(evidence("other", [1], [])) == ()
+    assert passage_places(parts)(evidence(parts[0].document_id, [2], [])) == ()
 
 
 def test_sections_are_places_of_own_documents() -> None:
-    assert section_place(evidence("d", [], ["Manual", "Faults"], "a.md")) == "a.md#Faults"
-    assert section_place(evidence("d", [], [], "a.md")) == "a.md"
+    assert section_place(evidence("d", [], ["Manual", "Faults"], "a.md")) == ("a.md#Faults",)
+    assert section_place(evidence("d", [], [], "a.md")) == ("a.md",)
+
+
+def test_pages_of_pdfs_are_judged_and_ranked_by_the_peers(tmp_path: Path) -> None:
+    texts = ("Anchors are rented by the day.", "Buoys cost nine crowns.")
+    (tmp_path / "port.pdf").write_bytes(
+        write_pdf(*(PdfPage().text(72, 72, text) for text in texts))
+    )
+    case = "{id: a, query: What do buoys cost, group: g, language: en, pages: {port.pdf: [2]}}"
+    (tmp_path / "set.yaml").write_text(f"documents: [port.pdf]\ncases: [{case}]\n", "utf-8")
+    found = load(SetConfig(name="p", kind="pages", path="set.yaml"), tmp_path, EVAL, None)
+    assert found is not None and found.by_page
+    assert [one.relevant for one in found.cases] == [{"port.pdf#2": 1}]
+    assert [(p.passage_id, p.text.strip()) for p in found.passages] == [
+        ("port.pdf#1", texts[0]),
+        ("port.pdf#2", texts[1]),
+    ]
+    assert PEERS["bm25s"](found.passages, found.cases)[0][0] == "port.pdf#2"
+    over_both = evidence("d", [1, 2], [], "port.pdf")
+    assert places([over_both], places_on_pages) == ("port.pdf#1", "port.pdf#2")
+
+
+def test_a_page_that_a_document_does_not_have_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "port.pdf").write_bytes(write_pdf(PdfPage().text(72, 72, "one page")))
+    case = "{id: a, query: q, group: g, language: en, pages: {port.pdf: [2]}}"
+    (tmp_path / "set.yaml").write_text(f"documents: [port.pdf]\ncases: [{case}]\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"port\.pdf#2"):
+        load_cases("p", tmp_path / "set.yaml")
 
 
 @pytest.mark.parametrize("name", ["bm25s", "tantivy"])
