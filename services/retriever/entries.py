@@ -3,7 +3,7 @@
 import asyncio
 
 from libs.contracts.entries import Entry, RecordKind, records_document
-from libs.contracts.query.entries import MatchAnswer, MatchQuery
+from libs.contracts.query.entries import EntryHit, MatchAnswer, MatchQuery
 from libs.runtime.catalog.documents import ActiveRevision
 from libs.runtime.index.port import LexicalQuery, Scope
 from libs.runtime.index.tokenizer import tokenize
@@ -14,6 +14,7 @@ from services.retriever.basis import Kept
 from services.retriever.deadline import Deadline, deadline, those_in_time
 from services.retriever.entry_ranking import Channels, Table, coverage, ranked, summed
 from services.retriever.entry_reranking import READ, reranked
+from services.retriever.hydrate import asset_href
 from services.retriever.retrieve import Retriever
 from services.retriever.scope import Corpus
 from services.retriever.similarity import calibration_of
@@ -93,7 +94,7 @@ class EntryFinder:
         return MatchAnswer(
             known=True,
             corpus_version=corpus.version,
-            entries=hits[: query.limit],
+            entries=[_shown(hit, query.namespace, entries) for hit in hits[: query.limit]],
             dense=channels.dense,
             unfinished=unfinished,
         )
@@ -168,6 +169,13 @@ class EntryFinder:
             known = Table([chunk.metadata.entry or unknown for _, chunk in whole])
             self._tables.put(revision.revn, known)
         return known
+
+
+def _shown(hit: EntryHit, namespace: str, revision: ActiveRevision) -> EntryHit:
+    """The hit, its picture at the address where it is served."""
+    if not hit.image:
+        return hit
+    return hit.model_copy(update={"image": asset_href(namespace, revision, hit.image)})
 
 
 def _depth(query: MatchQuery) -> int:

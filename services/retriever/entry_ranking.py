@@ -176,6 +176,7 @@ def ranked(
             name=table.entries[place].name,
             path=table.entries[place].path,
             category=table.entries[place].category,
+            image=table.entries[place].image,
             score=score,
             similarity=round(similarity, 4),
             channels=parts,

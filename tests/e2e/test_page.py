@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.documents import MARKDOWN, pdf
 from tests.support.stack import KEY, Stack
+from tests.support.waiting import PATIENCE
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
@@ -45,9 +46,10 @@ def dumped(address: str, *options: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-             f"--user-data-dir={folder}", "--virtual-time-budget=20000", "--dump-dom",
+             f"--user-data-dir={folder}", "--window-size=1280,900", "--virtual-time-budget=20000",
+             "--dump-dom",
              *options, address],
-            capture_output=True, text=True, timeout=120, check=True,
+            capture_output=True, text=True, timeout=PATIENCE, check=True,
         )  # fmt: skip
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not [line for line in console if re.search(r"Refused|Uncaught|Error", line)], console

@@ -5,19 +5,19 @@ from typing import Literal
 from pydantic import Field
 
 from libs.contracts.api.documents import Accepted
-from libs.contracts.api.search import MAX_QUERY_CHARS
-from libs.contracts.base import Contract, Request
+from libs.contracts.base import Contract, Request, Typed
 from libs.contracts.entries import EnrichStep, EntryWeights
+from libs.contracts.query.text import QueryText
 from libs.contracts.tokens import Collection, Namespace
 
 MAX_ENTRIES = 50
 Wording = Literal["query", "rules", "model"]
 
 
-class EntrySearch(Request):
+class EntrySearch(Typed):
     """The body of a search: `category` limits it, else rules of the collection may."""
 
-    query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
+    query: QueryText
     top_k: int = Field(default=5, ge=1, le=MAX_ENTRIES)
     category: str | None = Field(default=None, max_length=128)
     milliseconds: int = Field(default=5000, ge=100, le=60_000)
@@ -33,12 +33,14 @@ class FindQuery(Contract):
 
 class EntryHit(Contract):
     """An entry found: `score` is the fused one, with what popularity adds; `similarity` is the
-    one users see, 0 to 1 on one scale for every embedder; `channels` are the score's parts."""
+    one users see, 0 to 1 on one scale for every embedder; `channels` are the score's parts;
+    `image` is the path at which the gateway serves its picture, empty without one."""
 
     id: str
     name: str
     path: str = ""
     category: str = ""
+    image: str = ""
     score: float
     similarity: float
     channels: dict[str, float] = {}

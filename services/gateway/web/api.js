@@ -59,8 +59,8 @@ export async function picture(path) {
 /** Send a document; `onBytes(sent, total)` hears how far it is. */
 export const upload = (file, onBytes) => sendTo("documents", file, onBytes);
 
-/** Send a file to a path of the namespace. */
-export function sendTo(path, file, onBytes) {
+/** Send a file to a path of the namespace, with the options of an upload where there are some. */
+export function sendTo(path, file, onBytes, options) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `/v1/namespaces/${space}/${path}`);
@@ -75,6 +75,7 @@ export function sendTo(path, file, onBytes) {
       else reject(new Refused(problem(body.code || request.status, body.detail)));
     };
     const form = new FormData();
+    if (options) form.append("options", JSON.stringify(options));
     form.append("file", file, file.name);
     request.send(form);
   });

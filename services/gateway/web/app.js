@@ -43,6 +43,7 @@ async function route() {
     else link.removeAttribute("aria-current");
   }
   notice("");
+  document.title = `${t(known === "document" ? "documents" : known)} · Groundwire`;
   try {
     await VIEWS[known](...rest.map(decodeURIComponent));
   } catch (error) {
@@ -71,6 +72,8 @@ async function start() {
 
 const given = new URLSearchParams(location.hash.slice(1));
 if (given.get("lang")) switchLanguage(given.get("lang"));
+/* A file that is dropped beside its place would take the page's. */
+for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 addEventListener("hashchange", () => { document.getElementById("main").focus(); route(); });
 document.getElementById("language").addEventListener("click", () => { switchLanguage(); relabel(); route(); });
 document.getElementById("leave").addEventListener("click", () => { forget(); start(); });

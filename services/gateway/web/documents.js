@@ -1,21 +1,22 @@
 // Documents: sending them with live progress, and looking into one.
 
 import { follow, get, picture, post, raw, remove, upload } from "./api.js";
-import { el, grid, notice, picker, show, tableOf, when } from "./dom.js";
+import { el, grid, line, notice, picker, several, show, tableOf, when } from "./dom.js";
 import { problem, said } from "./said.js";
-import { t } from "./words.js";
+import { language, t } from "./words.js";
 
 const PAGE = 50;
+const HEADS = ["name", "state", "chunks", "pages", "revision", "changed"];
+const progress = el("div", { "aria-live": "polite" });
 
 export async function documents() {
   const rows = el("tbody", {});
   const more = el("button", { type: "button", hidden: true }, t("more"));
-  const progress = el("div", { "aria-live": "polite" });
   const empty = el("p", { hidden: true }, t("noDocuments"));
   let cursor = null;
   const load = async (fresh) => {
-    if (fresh) { cursor = null; rows.replaceChildren(); }
-    const page = await get(`documents?limit=${PAGE}${cursor ? `&cursor=${cursor}` : ""}`);
+    const page = await get(`documents?limit=${PAGE}${cursor && !fresh ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
+    if (fresh) rows.replaceChildren();
     rows.append(...page.items.map(rowOf));
     cursor = page.next_cursor;
     more.hidden = !cursor;
@@ -23,22 +24,23 @@ export async function documents() {
   };
   more.addEventListener("click", () => load(false));
   const send = async (files) => {
-    await Promise.all([...files].map((file) => sendOne(file, progress)));
-    await load(true);
+    const sending = [...files].map((file) => [file, announced(file)]);
+    await several(sending, ([file, shown]) => sendOne(file, shown));
+    try { await load(true); } catch (error) { notice(error.message, true); }
   };
   show(el("section", { class: "panel" }, dropZone(send), progress),
     el("section", { class: "panel" }, el("h2", {}, t("documents")),
-      grid(["name", "state", "chunks", "pages", "revision", "changed"].map(t), rows), empty, more));
+      grid(HEADS.map(t), rows), empty, more));
   await load(true);
 }
 
 function rowOf(document_) {
   const dense = document_.active_revision && document_.dense_coverage < 1 ? ` · ${Math.round(100 * document_.dense_coverage)} %` : "";
-  return el("tr", {},
+  return line(HEADS.map(t),
     el("td", { class: "long" }, el("a", { href: `#/document/${encodeURIComponent(document_.document_id)}`, dir: "auto" }, document_.file_name)),
     el("td", {}, `${said(document_.state)}${dense}`), el("td", {}, String(document_.counts.chunks ?? "–")),
     el("td", {}, String(document_.counts.pages || "–")), el("td", {}, String(document_.active_revision ?? "–")),
-    el("td", {}, when(document_.updated_at)));
+    el("td", { class: "nowrap" }, when(document_.updated_at)));
 }
 
 function dropZone(send) {
@@ -55,12 +57,19 @@ function dropZone(send) {
   return zone;
 }
 
-async function sendOne(file, place) {
+/** The line of a file that is to be sent: its name, how far it is, and what became of it. */
+function announced(file) {
   const bar = el("progress", { max: 1, value: 0, "aria-label": file.name });
-  const told = el("span", { class: "soft" });
-  place.append(el("p", { class: "row" }, el("strong", {}, file.name), bar, told));
+  const told = el("span", { class: "soft" }, said("waiting"));
+  const name = el("strong", { dir: "auto" }, file.name);
+  progress.append(el("p", { class: "row sent" }, name, bar, told));
+  return { bar, told, name };
+}
+
+async function sendOne(file, { bar, told, name }) {
   try {
     const accepted = await upload(file, (sent, total) => { bar.value = 0.3 * (sent / total); });
+    name.replaceChildren(el("a", { href: `#/document/${encodeURIComponent(accepted.document_id)}` }, file.name));
     const job = await follow(accepted.job_id, (state) => {
       const { done, total } = state.progress || {};
       if (total) bar.value = 0.3 + 0.7 * (done / total);
@@ -99,26 +108,34 @@ export async function documentView(id) {
   } }, ...tabs);
   show(el("p", {}, el("a", { href: "#/documents" }, `← ${t("back")}`)),
     el("section", { class: "panel" }, el("h2", { dir: "auto" }, about.file_name),
-      el("p", { class: "soft" }, `${about.document_id} · ${said(about.state)} · ${t("revision")} ${about.active_revision ?? "–"} · ` +
-        Object.entries(about.inferred).map(([name, value]) => `${name}: ${value}`).join(" · ")),
+      el("p", { class: "soft" }, [said(about.state), `${t("revision")} ${about.active_revision ?? "–"}`,
+        ...Object.entries(about.inferred).map(known), about.document_id].join(" · ")),
       el("button", { type: "button", onclick: async () => {
         if (!confirm(t("removeAsk"))) return;
-        await remove(base);
-        location.hash = "#/documents";
+        try {
+          await remove(base);
+          location.hash = "#/documents";
+        } catch (error) { notice(error.message, true); }
       } }, t("remove"))),
     el("section", { class: "panel" }, list, pane));
   await open("outline");
+}
+
+/** A property that was found in the document, in the page's words. */
+function known([name, value]) {
+  const named = name === "language" ? new Intl.DisplayNames([language()], { type: "language", fallback: "code" }) : null;
+  return `${t(`known_${name}`)}: ${named ? named.of(value) : value}`;
 }
 
 async function outline(base) {
   const nav = await get(`${base}/outline`);
   const branch = (section) => el("li", {}, el("strong", {}, section.title), " ",
     el("span", { class: "badge" }, `${t("level")} ${section.level}`), " ",
-    section.evidence ? el("span", { class: "badge" }, `${t("headingWhy")}: ${section.evidence}`) : "",
+    section.evidence ? el("span", { class: "badge" }, `${t("headingWhy")}: ${t(`by_${section.evidence}`)}`) : "",
     section.page_numbers.length ? el("span", { class: "soft" }, ` ${t("page")} ${section.page_numbers[0]}`) : "",
     el("span", { class: "soft" }, ` · ${section.total_chunk_count} ${t("chunks").toLowerCase()}`),
     section.children.length ? el("ul", {}, ...section.children.map(branch)) : "");
-  if (!nav.root.children.length) return el("p", {}, t("none"));
+  if (!nav.root.children.length) return el("p", {}, t("noHeadings"));
   return el("ul", { class: "tree" }, ...nav.root.children.map(branch));
 }
 
@@ -140,8 +157,8 @@ async function chunks(base) {
 function chunkOf(chunk) {
   const { metadata } = chunk;
   return el("article", { class: "panel" }, el("p", { class: "soft" },
-    `${said(chunk.type)} · ${chunk.path.join(" › ")} · ${metadata.tokens} tokens` +
-    (metadata.page_numbers.length ? ` · ${t("page")} ${metadata.page_numbers.join(", ")}` : "")),
+    [said(chunk.type), chunk.path.join(" › "), `${metadata.tokens} ${said("tokens")}`,
+      metadata.page_numbers.length ? `${t("page")} ${metadata.page_numbers.join(", ")}` : ""].filter(Boolean).join(" · ")),
   metadata.html ? tableOf(metadata.html) : el("p", { class: "text" }, chunk.content));
 }
 
@@ -167,25 +184,29 @@ async function images(base) {
 
 async function diagnostics(base) {
   const { engine, findings } = await get(`${base}/diagnostics`);
-  return el("div", {}, el("p", {}, engine), findings.length ? el("ul", {}, ...findings.map((finding) => el("li", {},
+  return el("div", {}, el("p", { class: "soft" }, `${t("engine")}: ${engine}`), findings.length ? el("ul", {}, ...findings.map((finding) => el("li", {},
     `${said(finding.severity)} ${finding.code}: ${finding.detail}${finding.count > 1 ? ` × ${finding.count}` : ""}` +
-    (finding.page ? ` (${t("page")} ${finding.page})` : "")))) : el("p", {}, t("none")));
+    (finding.page ? ` (${t("page")} ${finding.page})` : "")))) : el("p", {}, t("noFindings")));
 }
 
 async function revisions(base, about) {
   const { items } = await get(`${base}/revisions?limit=100`);
   const changes = el("div", {});
-  const rows = items.map((one) => el("tr", {}, el("td", {}, String(one.revision)),
+  const heads = [...["revision", "state", "chunks", "changed"].map(t), ""];
+  const trying = (work) => async () => {
+    try { await work(); } catch (error) { notice(error.message, true); }
+  };
+  const rows = items.map((one) => line(heads, el("td", {}, String(one.revision)),
     el("td", {}, one.active ? t("active") : said(one.state)), el("td", {}, String(one.counts.chunks ?? "–")),
     el("td", {}, when(one.published_at)), el("td", {}, el("div", { class: "row" },
-      one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: async () => {
+      one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: trying(async () => {
         await post(`${base}/revisions/${one.revision}/activate`);
         await documentView(about.document_id);
-      } }, t("activate")),
-      one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: async () => {
+      }) }, t("activate")),
+      one.active || one.state !== "published" ? "" : el("button", { type: "button", onclick: trying(async () => {
         changes.replaceChildren(await difference(base, one.revision, about.active_revision));
-      } }, t("compare"))))));
-  return el("div", {}, grid([...["revision", "state", "chunks", "changed"].map(t), ""], el("tbody", {}, ...rows)), changes);
+      }) }, t("compare"))))));
+  return el("div", {}, grid(heads, el("tbody", {}, ...rows)), changes);
 }
 
 /** Chunks that only one of two revisions holds; equal content has equal ids. */

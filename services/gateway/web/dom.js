@@ -39,9 +39,15 @@ export function tableOf(html) {
   return el("div", { class: "scroll" }, copy(parsed.body));
 }
 
+/** A row of a table of data; where the window is narrow each cell stands under its head's name. */
+export function line(heads, ...cells) {
+  cells.forEach((cell, at) => { if (heads[at]) cell.dataset.head = heads[at]; });
+  return el("tr", {}, ...cells);
+}
+
 /** A table of data; it scrolls, by keys too, where the window is narrow. */
 export function grid(heads, rows) {
-  return el("div", { class: "scroll", tabindex: "0", role: "group" }, el("table", {}, heads.length ? el("thead", {}, el("tr", {},
+  return el("div", { class: "scroll", tabindex: "0", role: "group" }, el("table", { class: "cards" }, heads.length ? el("thead", {}, el("tr", {},
     ...heads.map((name) => el("th", { scope: "col" }, name)))) : null, rows));
 }
 
@@ -53,6 +59,14 @@ export function picker(attributes, onchange = () => {}) {
     onchange(input.files);
   } });
   return { input, label: el("label", { class: "pick" }, named, input) };
+}
+
+/** Work on all items, a few at a time: a browser has six connections to a service. */
+export async function several(items, work, most = 3) {
+  const left = [...items];
+  await Promise.all(Array.from({ length: most }, async () => {
+    while (left.length) await work(left.shift());
+  }));
 }
 
 export function when(text) {

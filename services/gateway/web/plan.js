@@ -1,4 +1,6 @@
 // The plan of a search as a picture: its steps in columns, each after those that it waited for.
+import { said } from "./said.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 150, HEIGHT = 62, ACROSS = 34, DOWN = 14;
 
@@ -56,12 +58,12 @@ export function planPicture(steps) {
       const [x, y, right, level] = [before.x + WIDTH, before.y + HEIGHT / 2, box.x, box.y + HEIGHT / 2];
       svg.append(make("path", { d: `M ${x} ${y} C ${x + 18} ${y} ${right - 18} ${level} ${right} ${level}` }));
     }
-    const figures = [box.time ? `${Math.round(box.time)} ms` : "", box.tokens ? `${box.tokens} tokens` : "",
+    const figures = [box.time ? `${Math.round(box.time)} ms` : "", box.tokens ? `${box.tokens} ${said("tokens")}` : "",
       box.skipped ? "✕" : ""];
     svg.append(
       make("rect", { x: box.x, y: box.y, width: WIDTH, height: HEIGHT, rx: 8 }),
-      make("text", { x: box.x + 10, y: box.y + 20 }, box.id.slice(0, 20)),
-      make("text", { x: box.x + 10, y: box.y + 36 }, box.kinds.filter((kind) => kind !== box.id).join(", ").slice(0, 22)),
+      make("text", { x: box.x + 10, y: box.y + 20 }, said(box.id).slice(0, 20)),
+      make("text", { x: box.x + 10, y: box.y + 36 }, box.kinds.filter((kind) => kind !== box.id).map(said).join(", ").slice(0, 22)),
       make("text", { x: box.x + 10, y: box.y + 53 }, figures.filter(Boolean).join(" · ")));
   }
   return svg;

@@ -10,6 +10,9 @@ const KOREAN = {
   ok: "찾음", partial: "일부만 찾음", abstained: "근거 없음", clarification_required: "확인 필요",
   verified: "원문과 같음", mismatch: "원문과 다름",
   text: "글", table: "표", image: "그림", info: "알림", warning: "주의", error: "오류",
+  search: "검색", bridge: "이어 찾기", navigate: "절 펼치기", expand: "관련 문서", render: "근거 정리",
+  understand: "질문 이해", plan: "계획", verify: "확인", retrieve: "검색",
+  complete: "끝까지 찾음", time: "시간이 다 됨", size: "크기 한도", clarification: "되물음", stale: "원문이 바뀜",
   tokens: "토큰", milliseconds: "밀리초", calls: "모델 호출",
 };
 
@@ -32,6 +35,23 @@ const PROBLEMS = {
   internal: ["The service failed.", "서비스에 오류가 났습니다."],
   away: ["The service does not answer. Is it running?", "서비스가 응답하지 않습니다. 실행 중인지 확인해 주세요."],
 };
+
+/** Reasons of an answer, by how the service begins to tell them. */
+const REASONS = [
+  ["nothing that was found is about the query", "찾은 것 가운데 질문에 관한 내용이 없습니다."],
+  ["the query holds no word", "질문에 낱말이 없습니다."],
+  ["nothing is published in this namespace yet", "아직 게시된 문서가 없습니다. 처리 중인 작업이 있을 수 있습니다."],
+  ["no published document satisfies the filters", "조건에 맞는 문서가 없습니다."],
+  ["nothing in the searched documents matches", "찾아본 문서에 질문과 맞는 내용이 없습니다."],
+  ["the time of this query ended", "시간이 다 되어 일부만 찾았습니다. 다시 물어보세요."],
+  ["the tokens of this query ended", "글자 한도가 다 되어 일부만 펼쳤습니다."],
+];
+
+/** Why an answer is as it is; in the service's own words where the page has none. */
+export function explained(reason) {
+  const known = language() === "ko" && REASONS.find(([begin]) => reason.startsWith(begin));
+  return known ? known[1] : reason;
+}
 
 /** A state, stage or kind as people say it. */
 export const said = (name) => (language() === "ko" && KOREAN[name]) || name;

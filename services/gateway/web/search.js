@@ -1,41 +1,49 @@
 // Search in both modes: evidence beside its page, the receipt, and the plan as a picture.
 
 import { picture, post } from "./api.js";
-import { el, grid, notice, show, tableOf } from "./dom.js";
+import { el, grid, line, notice, show, tableOf } from "./dom.js";
 import { planPicture } from "./plan.js";
-import { said } from "./said.js";
+import { explained, said } from "./said.js";
 import { t } from "./words.js";
 
 let last = { query: "", mode: "classic", answer: null };
+let typed = null;
 
 /** `#/search/<mode>/<query>` is a search that can be linked to. */
 export async function search(wantedMode, wanted) {
+  if (wanted && wanted !== last.query) typed = null;
   const linked = wanted && (wanted !== last.query || wantedMode !== last.mode);
   if (linked) last = { query: wanted, mode: wantedMode === "agentic" ? "agentic" : "classic", answer: null };
   const query = el("input", { type: "search", id: "query", required: true, maxlength: 4096,
-    value: last.query, autocomplete: "off" });
+    value: typed ?? last.query, autocomplete: "off", oninput: () => { typed = query.value; } });
   const mode = el("select", { id: "mode" },
     ...["classic", "agentic"].map((name) => el("option", { value: name, selected: name === last.mode }, t(name))));
   const results = el("div", { id: "results" });
   const run = async () => {
-    notice("…");
+    const asked = last;
+    notice(t("searching"));
+    results.setAttribute("aria-busy", "true");
     try {
-      const body = { query: last.query, mode: last.mode, top_k: 10, explain: true };
-      last.answer = await post("search", body);
+      const answer = await post("search", { query: asked.query, mode: asked.mode, top_k: 10, explain: true });
+      if (asked !== last) return;
+      last.answer = answer;
       notice("");
       render(results);
     } catch (error) { notice(error.message, true); }
+    results.removeAttribute("aria-busy");
   };
   const form = el("form", { class: "row", role: "search", onsubmit: (event) => {
     event.preventDefault();
     last = { query: query.value, mode: mode.value, answer: null };
-    history.replaceState(null, "", `#/search/${last.mode}/${encodeURIComponent(last.query)}`);
+    const view = `#/search/${last.mode}/${encodeURIComponent(last.query)}`;
+    if (view !== location.hash) history.pushState(null, "", view);
     run();
   } }, el("label", { for: "query" }, t("query")), query,
   el("label", { for: "mode" }, t("mode")), mode, el("button", { class: "main" }, t("search")));
   show(el("section", { class: "panel" }, form), results);
   if (last.answer) render(results);
   else if (linked) await run();
+  else results.append(el("p", { class: "soft" }, t("searchHelp")));
   query.focus();
 }
 
@@ -45,32 +53,36 @@ function render(place) {
     el("p", { class: "soft" }, t("chooseHit")));
   const buttons = answer.evidence.map((piece, index) => el("button", {
     type: "button", class: "hit", "aria-pressed": "false",
-    onclick: (event) => choose(event.currentTarget, buttons, piece, aside),
+    onclick: (event) => choose(event.currentTarget, buttons, piece, aside, split),
   }, el("strong", {}, `${index + 1}. ${piece.source_file_name}`),
   el("div", { class: "soft" }, place_of(piece)),
   el("p", { class: "text" }, shortened(piece.content))));
-  const summary = el("p", { class: "soft" },
-    `${said(answer.status)}${answer.status_reason ? ` — ${answer.status_reason}` : ""} · ` +
-    `${answer.evidence.length} ${t("pieces")} · ${answer.budget.spent.milliseconds ?? 0} ms · ` +
-    `${answer.budget.spent.tokens ?? 0} tokens${answer.cached ? " · cache" : ""}`);
+  const summary = el("p", { class: "soft" }, [
+    said(answer.status) + (answer.status_reason ? ` — ${explained(answer.status_reason)}` : ""),
+    `${answer.evidence.length} ${t("pieces")}`, `${answer.budget.spent.milliseconds ?? 0} ms`,
+    `${answer.budget.spent.tokens ?? 0} ${said("tokens")}`, answer.cached ? t("cached") : ""].filter(Boolean).join(" · "));
+  const split = el("div", { class: "split" },
+    el("section", { "aria-label": t("evidence") }, el("h2", {}, t("evidence")), summary,
+      ...(buttons.length ? buttons : [el("p", {}, t("nothing"))]), unopened(answer)));
+  if (buttons.length) split.append(aside);
   place.replaceChildren(
     answer.clarification ? el("p", { class: "panel" }, answer.clarification) : "",
-    receipt(answer),
-    el("div", { class: "split" },
-      el("section", { "aria-label": t("evidence") }, el("h2", {}, t("evidence")), summary,
-        ...(buttons.length ? buttons : [el("p", {}, t("nothing"))]), unopened(answer)),
-      aside));
-  if (buttons.length) buttons[0].click();
+    receipt(answer), split);
+  if (buttons.length && !NARROW.matches) buttons[0].click();
 }
 
 const place_of = (piece) => [piece.section_path.join(" › "),
   piece.page_numbers.length ? `${t("page")} ${piece.page_numbers.join(", ")}` : "",
-  piece.score ? piece.score.toFixed(3) : ""].filter(Boolean).join(" · ");
+  piece.score ? `${t("score")} ${piece.score.toFixed(2)}` : ""].filter(Boolean).join(" · ");
 
+const NARROW = matchMedia("(max-width: 60rem)");
 const plain = (text) => text.replace(/\[\[(?:image|table):[^\]]*\]\]/g, "").trim();
 const shortened = (text) => (plain(text).length > 400 ? `${plain(text).slice(0, 400)}…` : plain(text));
 
-async function choose(button, buttons, piece, aside) {
+/** Show a piece whole: beside the list, or where there is no room beside it right below. */
+async function choose(button, buttons, piece, aside, split) {
+  if (NARROW.matches) button.after(aside);
+  else split.append(aside);
   for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
   const cite = { document_id: piece.document_id, revision: piece.revision,
     chunk_id: piece.chunk_id, content_hash: piece.content_hash };
@@ -82,13 +94,19 @@ async function choose(button, buttons, piece, aside) {
     el("p", { class: "text" }, plain(piece.content)), ...tables,
     el("div", { class: "row" },
       el("button", { type: "button", onclick: async () => {
-        await navigator.clipboard.writeText(JSON.stringify(cite));
-        verdict.textContent = t("copied");
+        try {
+          await navigator.clipboard.writeText(JSON.stringify(cite));
+          verdict.textContent = t("copied");
+        } catch { verdict.replaceChildren(t("copyByHand"), " ", el("code", {}, JSON.stringify(cite))); }
       } }, t("copy")),
       el("button", { type: "button", onclick: async () => {
-        verdict.textContent = said((await post("verify", cite)).status);
+        try {
+          const { status } = await post("verify", cite);
+          verdict.textContent = said(status);
+          verdict.className = status === "verified" ? "good" : "bad";
+        } catch (error) { notice(error.message, true); }
       } }, t("verify")),
-      el("a", { href: `#/document/${encodeURIComponent(piece.document_id)}` }, t("outline")), verdict),
+      el("a", { href: `#/document/${encodeURIComponent(piece.document_id)}` }, t("openDocument")), verdict),
     pictures);
   const pages = [...new Set(piece.boxes.map((box) => box.page))].slice(0, 3);
   if (!pages.length && piece.page_numbers.length) pages.push(piece.page_numbers[0]);
@@ -120,10 +138,11 @@ function unopened(answer) {
 
 function receipt(answer) {
   const { limit, spent, steps, stop_reason: stop } = answer.budget;
-  const rows = Object.keys(limit).map((name) => el("tr", {}, el("th", { scope: "row" }, said(name)),
+  const heads = ["", t("spent"), t("limit")];
+  const rows = Object.keys(limit).map((name) => line(heads, el("th", { scope: "row" }, said(name)),
     el("td", {}, String(spent[name] ?? "–")), el("td", {}, String(limit[name]))));
   return el("details", { class: "panel", open: last.mode === "agentic" },
     el("summary", {}, `${t("plan")} · ${t("receipt")}`), planPicture(steps),
-    grid(["", t("spent"), t("limit")], el("tbody", {}, ...rows)),
-    el("p", { class: "soft" }, `${stop} · run ${answer.run_id}`));
+    grid(heads, el("tbody", {}, ...rows)),
+    el("p", { class: "soft" }, `${said(stop)} · ${t("run")} ${answer.run_id}`));
 }
