@@ -22,6 +22,7 @@ from services.parser.formats.sheets_csv import read_csv
 from services.parser.formats.sheets_ods import read_ods
 from services.parser.formats.sheets_old import read_calamine
 from services.parser.formats.sheets_tables import Sheet
+from services.parser.formats.sheets_xlsb import is_xlsb, read_xlsb
 from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
 
 MAX_FINDINGS = 200
@@ -217,6 +218,9 @@ def _sheets(given: ParseInput, rows: Rows, name: str) -> Iterator[Sheet]:
         return
     if name == "xlsx":
         given = opened(given)
+        if is_xlsb(given.path):
+            yield from read_xlsb(given)
+            return
         try:
             yield from list(read_xlsx(given))
         except NotReadable:

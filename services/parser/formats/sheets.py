@@ -1,4 +1,4 @@
-"""Spreadsheets: XLSX by openpyxl, XLS by calamine, ODS, CSV and TSV by readers of our own."""
+"""Spreadsheets: XLSX by openpyxl, XLS by calamine, XLSB, ODS and CSV by readers of our own."""
 
 import warnings
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from services.parser.formats.sheets_csv import read_csv
 from services.parser.formats.sheets_ods import read_ods
 from services.parser.formats.sheets_old import read_calamine
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, add_sheet
+from services.parser.formats.sheets_xlsb import is_xlsb, read_xlsb
 from services.parser.formats.sheets_xlsx import NotReadable, read_xlsx
 from services.parser.formats.sheets_xml import read_xml_workbook
 
@@ -37,6 +38,10 @@ def parse(given: ParseInput) -> ShardResult:
         add_attachments(given, rows, office_attachments(given.path))
         return rows.result("ods")
     engine = "python-calamine"
+    if name == "xlsx" and is_xlsb(given.path):
+        _add_all(given, rows, read_xlsb(given))
+        add_attachments(given, rows, office_attachments(given.path))
+        return rows.result("xlsb")
     if name == "xlsx":
         try:
             with warnings.catch_warnings():

@@ -18,7 +18,7 @@ from services.parser.formats.ole_write import CUTOFF, MAGIC, write_ole
 from services.parser.formats.sheets_biff import BiffSheet, read_biff
 from services.parser.formats.sheets_biff_text import ole_stream
 from services.parser.formats.sheets_format import plain
-from services.parser.formats.sheets_tables import Sheet, edge_text, text_of
+from services.parser.formats.sheets_tables import Sheet, edges, text_of
 
 MAX_GRID = 20_000_000
 """Places of a sheet, filled or not; calamine needs 24 bytes and more for each."""
@@ -151,13 +151,8 @@ def _add_records(sheet: Sheet, own: BiffSheet) -> None:
     sheet.hidden_columns |= own.hidden_columns
     sheet.texts += own.texts + [f"Chart: {'; '.join(texts)}" for texts in own.charts if texts]
     sheet.notes += own.notes
-    sheet.heads = _edges(own.head)
-    sheet.feet = _edges(own.foot)
-
-
-def _edges(raw: str) -> list[str]:
-    """The left, middle and right part of a printed head or foot, those that hold text."""
-    return [text for part in re.split("&[LCR]", raw) if (text := edge_text(part))]
+    sheet.heads = edges(own.head)
+    sheet.feet = edges(own.foot)
 
 
 def value_text(value: object) -> str:

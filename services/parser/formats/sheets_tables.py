@@ -245,6 +245,11 @@ def _columns(table: list[TableCell]) -> Iterator[list[TableCell]]:
         yield sorted(piece, key=lambda c: (c.row, c.column))
 
 
+def edges(raw: str) -> list[str]:
+    """The left, middle and right part of a printed head or foot, those that hold text."""
+    return [text for part in re.split("&[LCR]", raw) if (text := edge_text(part))]
+
+
 def edge_text(part: str) -> str:
     """One part of a printed head or foot, without codes such as the page number."""
     return clean(_EDGE_CODE.sub("", part).replace("&&", "&"))

@@ -1,7 +1,5 @@
 """XLSX: cells streamed by openpyxl's sheet parser, drawn parts read from the container."""
 
-import posixpath
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -9,27 +7,15 @@ from typing import Any
 
 from libs.contracts.faults import Code, DocumentFault
 from services.parser.formats.base import ParseInput
-from services.parser.formats.rows import clean
-from services.parser.formats.sheets_charts import chart_of
+from services.parser.formats.sheets_drawn import add_drawn, relations, tree
 from services.parser.formats.sheets_format import builtin_code, shown
 from services.parser.formats.sheets_tables import MAX_CELLS, Sheet, edge_text, text_of
 
-MAX_PART = 32 << 20
 PROGRESS_ROWS = 2_000
 MAX_MERGES = 100_000
-_RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
-_TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
-_PARAGRAPH = "{http://schemas.openxmlformats.org/drawingml/2006/main}p"
 _WORKBOOK = "xl/workbook.xml"
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}sheet"
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
-_ANCHORS = (f"{_DRAWING}oneCellAnchor", f"{_DRAWING}twoCellAnchor")
-_EMBEDDED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
-_PLACE = re.compile(r"\s*[0-9]{1,7}\s*")
-_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
-_NOTE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}comment"
-_NOTE_TEXT = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}t"
 
 
 class NotReadable(Exception):
@@ -50,9 +36,9 @@ def read_xlsx(given: ParseInput) -> Iterator[Sheet]:
             for source in book.worksheets:
                 yield _sheet(given, book, source)
             yield from _chart_sheets(given)
-    except (KeyError, TypeError, ValueError, InvalidFileException, SyntaxError) as problem:
+    except (KeyError, TypeError, ValueError, InvalidFileException, SyntaxError, OSError) as problem:
         raise NotReadable from problem
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as problem:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as problem:
         raise DocumentFault(
             Code.UNREADABLE, "the workbook is damaged; open and save it again"
         ) from problem
@@ -79,7 +65,7 @@ def _sheet(given: ParseInput, book: Any, source: Any) -> Sheet:
             if len(sheet.cells) > MAX_CELLS:
                 break
     _layout(sheet, parser)
-    _drawn(given, sheet, source._worksheet_path)
+    add_drawn(given, sheet, source._worksheet_path)
     return sheet
 
 
@@ -134,87 +120,17 @@ def _edge_texts(edge: Any) -> Iterator[str]:
             yield text
 
 
-def _drawn(given: ParseInput, sheet: Sheet, part: str) -> None:
-    """Pictures, charts, text boxes and comments of a sheet's part, found by its relations."""
-    with zipfile.ZipFile(given.path) as archive:
-        for kind, target in _related(archive, part):
-            if kind == "comments":
-                for note in _tree(archive, target).iter(_NOTE):
-                    text = clean("".join(t.text or "" for t in note.iter(_NOTE_TEXT)))
-                    sheet.notes += [f"{note.get('ref', '')}: {text}"] if text else []
-            elif kind == "drawing":
-                drawing = _tree(archive, target)
-                for paragraph in drawing.iter(_PARAGRAPH):
-                    text = clean("".join(t.text or "" for t in paragraph.iter(_TEXT)))
-                    sheet.texts += [text] if text else []
-                images: dict[str, bytes] = {}
-                for inner, drawn, identity in _relations(archive, target):
-                    if inner == "image" and archive.getinfo(drawn).file_size <= MAX_PART:
-                        sheet.images.append(archive.read(drawn))
-                        images[identity] = sheet.images[-1]
-                    elif inner == "chart" and (chart := chart_of(_tree(archive, drawn))):
-                        sheet.charts.append(chart)
-                sheet.pictures |= _anchored(drawing, images)
-
-
-def _anchored(drawing: Any, images: dict[str, bytes]) -> dict[int, bytes]:
-    """The leftmost image of a drawing by the row, from 0, in which its upper left corner lies."""
-    found: dict[int, tuple[int, bytes]] = {}
-    for anchor in (one for one in drawing.iter() if one.tag in _ANCHORS):
-        corner = [anchor.findtext(f"{_DRAWING}from/{_DRAWING}{at}", "") for at in ("row", "col")]
-        shown = (images.get(blip.get(_EMBEDDED, "")) for blip in anchor.iter(_BLIP))
-        data = next((one for one in shown if one is not None), None)
-        if data is None or not all(_PLACE.fullmatch(at) for at in corner):
-            continue
-        row, column = (int(at) for at in corner)
-        if row not in found or column < found[row][0]:
-            found[row] = (column, data)
-    return {row: data for row, (_, data) in found.items()}
-
-
 def _chart_sheets(given: ParseInput) -> Iterator[Sheet]:
     """The sheets that are one chart each, which openpyxl leaves out."""
     with zipfile.ZipFile(given.path) as archive:
         if not any(name.startswith("xl/chartsheets/") for name in archive.namelist()):
             return
-        names = {s.get(_RELATION_ID): s for s in _tree(archive, _WORKBOOK).iter(_SHEET)}
-        found = [(i, t) for k, t, i in _relations(archive, _WORKBOOK) if k == "chartsheet"]
+        names = {s.get(_RELATION_ID): s for s in tree(archive, _WORKBOOK).iter(_SHEET)}
+        found = [(i, t) for k, t, i in relations(archive, _WORKBOOK) if k == "chartsheet"]
     for identity, part in found:
         about = names.get(identity)
         if about is not None:
             hidden = about.get("state", "visible") != "visible"
             sheet = Sheet(about.get("name", ""), hidden=hidden)
-            _drawn(given, sheet, part)
+            add_drawn(given, sheet, part)
             yield sheet
-
-
-def _related(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str]]:
-    """The parts that `part` points to inside the container, as (kind, name)."""
-    return [(kind, name) for kind, name, _ in _relations(archive, part)]
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
-    """The parts that `part` points to inside the container, as (kind, name, identity)."""
-    folder, _, name = part.lstrip("/").rpartition("/")
-    relations = f"{folder}/_rels/{name}.rels"
-    if relations not in archive.namelist():
-        return []
-    found = []
-    for relation in _tree(archive, relations).iter(_RELATIONS):
-        if relation.get("TargetMode") == "External":
-            continue
-        target = relation.get("Target", "")
-        joined = target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target)
-        inside = posixpath.normpath(joined)
-        if inside in archive.namelist():
-            kind = relation.get("Type", "").rpartition("/")[2]
-            found.append((kind, inside, relation.get("Id", "")))
-    return found
-
-
-def _tree(archive: zipfile.ZipFile, part: str) -> Any:
-    from defusedxml.ElementTree import fromstring
-
-    if archive.getinfo(part).file_size > MAX_PART:
-        raise DocumentFault(Code.TOO_LARGE, "a drawing or note of the workbook is far too large")
-    return fromstring(archive.read(part))
