@@ -21,6 +21,8 @@ _MAIN_PARTS: tuple[tuple[re.Pattern[str], Format], ...] = (
 _MIME_TYPES: dict[str, Format] = {
     "application/vnd.oasis.opendocument.text": "odt",
     "application/vnd.oasis.opendocument.text-template": "odt",
+    "application/vnd.oasis.opendocument.text-master": "odt",
+    "application/vnd.oasis.opendocument.text-web": "odt",
     "application/vnd.oasis.opendocument.spreadsheet": "ods",
     "application/vnd.oasis.opendocument.spreadsheet-template": "ods",
     "application/vnd.oasis.opendocument.presentation": "odp",

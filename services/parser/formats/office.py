@@ -11,6 +11,7 @@ from services.parser.formats.attached import add_attachments
 from services.parser.formats.attached_find import office_attachments
 from services.parser.formats.base import ParseInput, ShardResult
 from services.parser.formats.flat_office import packaged
+from services.parser.formats.office_package import mended
 from services.parser.formats.office_rows import Marks, OfficeWalker
 from services.parser.formats.pictures import bounded_pictures
 from services.parser.formats.rows import Rows
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of an office document: for slides one section a slide, its number the page."""
-    given = opened(packaged(given))
+    given = mended(opened(packaged(given)))
     rows = Rows()
     with warnings.catch_warnings(), bounded_pictures(rows):
         warnings.simplefilter("ignore")
