@@ -1,9 +1,9 @@
 """What a process and its descendants use, from /proc."""
 
+import io
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -23,8 +23,7 @@ def usage_of(pid: int) -> Usage:
     resident, ticks = 0, 0
     for process in tree(pid):
         with suppress(OSError, IndexError, ValueError):
-            text = Path(f"/proc/{process}/stat").read_text("ascii", "replace")
-            fields = text.rpartition(")")[2].split()
+            fields = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
             ticks += sum(int(f) for f in fields[11:15])
             resident += int(fields[21]) * PAGE
     return Usage(resident, ticks / TICKS)
@@ -43,7 +42,12 @@ def tree(pid: int) -> list[int]:
 def children_of(pid: int) -> list[int]:
     """The children of a process; none where it is gone or the kernel does not tell."""
     found: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
+    with suppress(OSError), os.scandir(f"/proc/{pid}/task") as tasks:
+        for task in tasks:
+            found += map(int, _read(f"{task.path}/children").split())
     return found
+
+
+def _read(path: str) -> bytes:
+    with io.FileIO(path) as file:
+        return file.readall()
