@@ -5,7 +5,18 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from libs.contracts.events.planner import SearchRan
 from libs.runtime.catalog.runs import RunRecord
@@ -15,6 +26,22 @@ from libs.runtime.catalog.sql.schema import document, hit, of_document, run
 from libs.runtime.catalog.sql.scrubbing import mention_of, scrubbed
 
 BATCH = 200
+
+_OF: BindParameter[str] = bindparam("of")
+_KNOWN = select(run.c.run_id).where(
+    run.c.namespace == _OF, run.c.run_id.in_(bindparam("run_ids", expanding=True))
+)
+_HIDDEN = select(document.c.document_id).where(
+    document.c.namespace == _OF,
+    document.c.document_id.in_(bindparam("document_ids", expanding=True)),
+    document.c.state.in_(("erasing", "erased")),
+)
+_ADD_RUNS = insert(run)
+_ADD_HITS = upsert(hit)
+_COUNT_HITS = _ADD_HITS.on_conflict_do_update(
+    index_elements=["namespace", "document_id", "chunk_id"],
+    set_={"count": hit.c.count + _ADD_HITS.excluded.count},
+)
 
 
 def _append(connection: Connection, runs: list[SearchRan]) -> int:
@@ -26,32 +53,22 @@ def _append(connection: Connection, runs: list[SearchRan]) -> int:
 
 
 def _append_to(connection: Connection, namespace: str, runs: dict[str, SearchRan]) -> int:
-    known = set(
-        connection.execute(
-            select(run.c.run_id).where(run.c.namespace == namespace, run.c.run_id.in_(runs))
-        ).scalars()
-    )
+    asked = {"of": namespace, "run_ids": list(runs)}
+    known = set(connection.execute(_KNOWN, asked).scalars())
     fresh = [one for run_id, one in runs.items() if run_id not in known]
     if not fresh:
         return 0
     mentioned = {each.document_id for one in fresh for each in one.hits}
     hidden = _hidden(connection, namespace, mentioned)
-    connection.execute(insert(run), [_row(one, hidden) for one in fresh])
+    connection.execute(_ADD_RUNS, [_row(one, hidden) for one in fresh])
     _count_hits(connection, namespace, fresh, hidden)
     return len(fresh)
 
 
 def _hidden(connection: Connection, namespace: str, document_ids: set[str]) -> set[str]:
     """Which of these documents are hidden or erased."""
-    return set(
-        connection.execute(
-            select(document.c.document_id).where(
-                document.c.namespace == namespace,
-                document.c.document_id.in_(document_ids),
-                document.c.state.in_(("erasing", "erased")),
-            )
-        ).scalars()
-    )
+    asked = {"of": namespace, "document_ids": sorted(document_ids)}
+    return set(connection.execute(_HIDDEN, asked).scalars())
 
 
 def _count_hits(
@@ -64,12 +81,8 @@ def _count_hits(
         if each.document_id not in hidden
     )
     if counts:
-        made = upsert(hit)
         connection.execute(
-            made.on_conflict_do_update(
-                index_elements=["namespace", "document_id", "chunk_id"],
-                set_={"count": hit.c.count + made.excluded.count},
-            ),
+            _COUNT_HITS,
             [
                 {"namespace": namespace, "document_id": one, "chunk_id": chunk_id, "count": count}
                 for (one, chunk_id), count in counts.items()
