@@ -43,8 +43,10 @@ def needs_of(query: str, analysis: QueryAnalysis | None) -> Needs:
 def missing(needs: Iterable[str], chunks: Iterable[RetrievedChunk]) -> list[str]:
     """The needs that no chunk holds in its text, heading path or file name; case, spaces and
     punctuation make no difference."""
+    if not (wanted := {need: _plain(need) for need in needs}):
+        return []
     texts = [_plain(" ".join((chunk.content, *chunk.path, chunk.file_name))) for chunk in chunks]
-    return [need for need in needs if not any(_plain(need) in text for text in texts)]
+    return [need for need, plain in wanted.items() if not any(plain in text for text in texts)]
 
 
 def joined(
