@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import UTC, datetime
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -631,3 +632,9 @@ class World:
             base_url="http://gateway",
             headers=headers,
         )
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The OpenAPI document of any world, which takes most of a second to make."""
+    return World().app.openapi()

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import openai  # noqa: F401 - takes seconds, which are not to count within a test's time
 from aiohttp import web
 
 Body = dict[str, Any]
@@ -146,6 +145,8 @@ class FakeModels:
         return found
 
     def __enter__(self) -> "FakeModels":
+        import openai  # noqa: F401 - takes seconds, which are not to count within a test's time
+
         self._thread.start()
         assert self._ready.wait(60)
         return self

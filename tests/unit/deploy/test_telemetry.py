@@ -17,7 +17,7 @@ from libs.contracts.subjects import CONSUMERS, STREAMS
 from libs.runtime.faultpolicy import Action
 from libs.runtime.telemetry import MESSAGES, STORE_SECONDS
 from libs.runtime.work import Standing
-from tests.support.gateway_fakes import World
+from tests.support.gateway_fakes import schema
 from tests.support.manifests import container_of, named, of_kind, overlay
 
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum"), "gauge": ("",)}
@@ -27,7 +27,7 @@ KNOWN: dict[str, set[str]] = {
     for suffix in SUFFIXES[kind]
 }
 OF_PROCESSES = {"process_resident_memory_bytes"}
-ROUTES = set(World().app.openapi()["paths"])
+ROUTES = set(schema()["paths"])
 
 
 def values_in(text: str) -> set[str]:

@@ -6,17 +6,17 @@ import httpx
 import pytest
 import structlog
 
-from tests.support.gateway_fakes import World
+from tests.support.gateway_fakes import World, schema
 
 VALUES = {"ns": "acme", "number": "1", "path": "assets/x.png"}
 UNGUARDED = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/"}
 
 
-def routes(world: World) -> list[tuple[str, str, str]]:
+def routes() -> list[tuple[str, str, str]]:
     """(method, path, role) of every operation in the schema."""
     return [
         (method.upper(), path, operation["x-role"])
-        for path, item in world.app.openapi()["paths"].items()
+        for path, item in schema()["paths"].items()
         for method, operation in item.items()
     ]
 
@@ -33,7 +33,7 @@ async def ask(client: httpx.AsyncClient, method: str, path: str) -> httpx.Respon
 
 async def test_without_a_key_every_guarded_route_answers_401() -> None:
     world = World()
-    guarded = [(m, p) for m, p, role in routes(world) if role != "public"]
+    guarded = [(m, p) for m, p, role in routes() if role != "public"]
     assert len(guarded) > 10
     async with world.client(role=None) as client:
         for method, path in guarded:
@@ -47,7 +47,7 @@ async def test_a_foreign_key_finds_nothing_on_every_namespaced_route() -> None:
     world = World()
     await world.keys.create_namespace("acme")
     async with world.client("other", "operator") as client:
-        for method, path, role in routes(world):
+        for method, path, role in routes():
             if role == "public":
                 continue
             answer = await ask(client, method, fill(path))
@@ -80,8 +80,7 @@ async def test_foreign_ids_inside_the_own_namespace_are_not_found() -> None:
 
 
 async def test_only_public_routes_are_unguarded() -> None:
-    world = World()
-    public = {p for _, p, role in routes(world) if role == "public"}
+    public = {p for _, p, role in routes() if role == "public"}
     assert public <= UNGUARDED | {"/v1/uploads/{token}"}
 
 

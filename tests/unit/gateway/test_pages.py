@@ -5,7 +5,7 @@ import re
 
 from libs.contracts.faults import Code, Fault
 from services.gateway.http.app import create_app
-from tests.support.gateway_fakes import World
+from tests.support.gateway_fakes import World, schema
 
 
 async def test_pages_are_self_contained() -> None:
@@ -19,8 +19,8 @@ async def test_pages_are_self_contained() -> None:
             assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", page.text)
             assert "default-src 'none'" in page.headers["content-security-policy"]
         docs = await client.get("/docs")
-        schema = (await client.get("/openapi.json")).json()
-    for path in schema["paths"]:
+        served = (await client.get("/openapi.json")).json()
+    for path in served["paths"]:
         assert path in docs.text, path
 
 
@@ -53,8 +53,7 @@ async def test_a_key_learns_whose_it_is() -> None:
 
 
 async def test_the_schema_says_who_may_call_what() -> None:
-    world = World()
-    operation = world.app.openapi()["paths"]["/v1/namespaces/{ns}/documents"]["post"]
+    operation = schema()["paths"]["/v1/namespaces/{ns}/documents"]["post"]
     assert operation["x-role"] == "writer"
     assert operation["security"] == [{"bearer": []}]
     assert "multipart/form-data" in operation["requestBody"]["content"]

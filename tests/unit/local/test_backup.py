@@ -28,12 +28,19 @@ TABLES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """`here` has the documents of the rebuild's tests, a key, and a job at work."""
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Path]:
+    """The documents of the rebuild's tests, a key, and a job at work."""
     with fast_folder() as made:
-        (made / "here").mkdir()
-        asyncio.run(_fill(made / "here"))
+        asyncio.run(_fill(made))
+        yield made
+
+
+@pytest.fixture
+def folder(filled: Path) -> Iterator[Path]:
+    """`here` is a copy of what was filled."""
+    with fast_folder() as made:
+        shutil.copytree(filled, made / "here")
         yield made
 
 
