@@ -51,3 +51,9 @@ class Request(BaseModel):
     """Something a caller sends us: unknown keys are an error that names them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Typed(Request):
+    """A request whose values are of their types: `"5"` is no number, and 1 is not true."""
+
+    model_config = ConfigDict(strict=True)

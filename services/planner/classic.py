@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from libs.contracts.api.search import (
-    MAX_QUERY_CHARS,
     PlanQuery,
     Receipt,
     RetrieveAnswer,
@@ -15,6 +14,7 @@ from libs.contracts.api.search import (
 )
 from libs.contracts.events.planner import RunStep
 from libs.contracts.query.analysis import QueryAnalysis
+from libs.contracts.query.text import MAX_QUERY_CHARS
 from libs.contracts.subjects import QUERY_RETRIEVE
 from libs.contracts.tokens import new_id
 from libs.runtime.bus import Bus

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from libs.contracts.api.search import MAX_QUERY_CHARS
 from libs.contracts.query.entries import Attempt
+from libs.contracts.query.text import MAX_QUERY_CHARS
 from libs.runtime.models.caches import MemoryAnswers
 from libs.runtime.models.failure import ModelFailed
 from libs.runtime.models.port import Model

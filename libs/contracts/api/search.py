@@ -2,27 +2,27 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from libs.contracts.artefacts.chunk import ChunkType
 from libs.contracts.artefacts.rows import Box
-from libs.contracts.base import Contract, Request
+from libs.contracts.base import Contract, Request, Typed
 from libs.contracts.query.analysis import QueryAnalysis
 from libs.contracts.query.stages import Stage
+from libs.contracts.query.text import MAX_QUERY_CHARS, QueryText
 from libs.contracts.tokens import Collection, DocumentId, Namespace, Revision, RunId
 
-MAX_QUERY_CHARS = 4096
 Bounded = Annotated[int, Field(ge=-(2**53), le=2**53)]
 
 
-class ExcludedSection(Request):
+class ExcludedSection(Typed):
     """A section, and all below it, that must not be in the evidence."""
 
     document_id: DocumentId
     section_path: list[str] = Field(min_length=1, max_length=32)
 
 
-class SearchFilters(Request):
+class SearchFilters(Typed):
     """What the evidence must satisfy; an empty field does not filter."""
 
     document_ids: list[DocumentId] = Field(default_factory=list, max_length=1000)
@@ -35,14 +35,14 @@ class SearchFilters(Request):
     year: int | None = Field(default=None, ge=0, le=9999)
 
 
-class Budget(Request):
+class Budget(Typed):
     """What one query may spend: model tokens with rendered evidence, and wall time."""
 
     tokens: int = Field(default=4000, ge=1, le=200_000)
     milliseconds: int = Field(default=5000, ge=1, le=60_000)
 
 
-class Turn(Request):
+class Turn(Typed):
     """An earlier turn of the conversation."""
 
     role: Literal["user", "assistant"]
@@ -50,10 +50,10 @@ class Turn(Request):
     document_ids: list[DocumentId] = Field(default_factory=list, max_length=100)
 
 
-class SearchRequest(Request):
+class SearchRequest(Typed):
     """A query. Control characters are refused; `continue` takes the id of an earlier run."""
 
-    query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
+    query: QueryText
     mode: Literal["classic", "agentic"] = "classic"
     top_k: int = Field(default=10, ge=1, le=100)
     filters: SearchFilters = Field(default_factory=SearchFilters)
@@ -61,13 +61,6 @@ class SearchRequest(Request):
     conversation: list[Turn] = Field(default_factory=list, max_length=50)
     continue_: RunId | None = Field(default=None, alias="continue")
     explain: bool = False
-
-    @field_validator("query")
-    @classmethod
-    def _printable(cls, value: str) -> str:
-        if any(ord(c) < 32 and c not in "\t\n\r" for c in value) or not value.strip():
-            raise ValueError("the query must hold printable text and no control characters")
-        return value
 
 
 class Asset(Contract):

@@ -12,19 +12,21 @@ from services.gateway.http.errors import invalid
 MAX_BODY_BYTES = 1 << 20
 MAX_DEPTH = 32
 
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A string, also one that nothing closes, is read once."""
+_OPENING = b"[{"
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def depth_of(data: bytes) -> int:
-    """How deeply brackets nest in JSON text, those inside strings left out."""
+    """How deeply brackets nest in JSON text, those inside strings left out; no deeper than one
+    beyond `MAX_DEPTH` is looked."""
     depth = deepest = 0
-    for match in _TOKENS.finditer(data):
-        token = match[0]
-        if token in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token in b"]}":
-            depth -= 1
+    for bracket in _STRING.sub(b"", data).translate(None, _NO_BRACKETS):
+        depth += 1 if bracket in _OPENING else -1
+        deepest = max(deepest, depth)
+        if deepest > MAX_DEPTH:
+            break
     return deepest
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from libs.contracts.api.search import (
-    MAX_QUERY_CHARS,
     PlanQuery,
     RetrieveAnswer,
     RetrievedChunk,
@@ -30,6 +29,7 @@ from libs.contracts.query.probe import (
     ProbeAnswer,
     ProbeQuery,
 )
+from libs.contracts.query.text import MAX_QUERY_CHARS
 from libs.contracts.subjects import QUERY_HYDRATE, QUERY_NAVIGATE, QUERY_PROBE, QUERY_RETRIEVE
 from libs.runtime.bus import Bus
 from services.planner.agentic.bridge import CANDIDATES, SEEDS, Bridge, key_of

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from libs.contracts.api.search import SearchRequest
+from libs.contracts.query.text import MAX_QUERY_CHARS
 from libs.contracts.trace import QueryRewrite
 from services.planner.conversation.asking import Asked, asked_in, leaves_out
 from services.planner.conversation.mentions import Mention, mentions
 from services.planner.conversation.reference import Reference, reference_in
 from services.planner.conversation.state import Spoken, State, state_of
 
-MAX_QUERY_CHARS = 4096
 MAX_NAMED = 4
 """Names that are put before one question, or offered for a choice."""
 

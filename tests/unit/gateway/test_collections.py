@@ -93,14 +93,23 @@ async def test_a_search_goes_to_the_planner(world: World) -> None:
     world.bus.answers[QUERY_FIND.pattern] = answer
     async with world.client(role="reader") as client:
         found = await client.post(f"{BANK}/search", json={"query": "지갑", "top_k": 3})
-        empty = await client.post(f"{BANK}/search", json={"query": ""})
+        refused = [
+            await client.post(f"{BANK}/search", json=body)
+            for body in (
+                {"query": ""},
+                {"query": " "},
+                {"query": "지\0갑"},
+                {"query": "x", "top_k": "3"},
+            )
+        ]
         shapeless = await client.post(
             "/v1/namespaces/acme/collections/A_B/search", json={"query": "x"}
         )
     assert found.json()["corpus_version"] == 4
     (query,) = asked
     assert (query.namespace, query.collection, query.request.top_k) == ("acme", "bank", 3)
-    assert (empty.status_code, shapeless.status_code) == (422, 404)
+    assert [one.status_code for one in refused] == [422] * 4
+    assert shapeless.status_code == 404
 
 
 async def test_settings_hold_until_they_are_put_again(world: World) -> None:

@@ -10,6 +10,7 @@ from libs.contracts.faults import Code, WorldFault
 from libs.contracts.subjects import QUERY_PLAN
 from libs.runtime.catalog.runs import RunRecord
 from services.gateway.http.body import depth_of
+from tests.support.fences import cpu_fence
 from tests.support.gateway_fakes import World, now
 
 SPACE = "/v1/namespaces/acme"
@@ -73,6 +74,21 @@ async def test_a_planner_that_is_away_is_the_world(
         (b'{"query": "x", "tpo_k": 1}', 422, "tpo_k"),
         (b'{"query": ""}', 422, "query"),
         (b'{"query": "a\\u0000b"}', 422, "query"),
+        (b'{"query": "a\\u009bb"}', 422, "query"),
+        (b'{"query": "a\\u007fb"}', 422, "query"),
+        (b'{"query": "\\ud800"}', 422, "JSON"),
+        (b'{"query": " \\n "}', 422, "query"),
+        (b'{"query": "' + b"x" * 4097 + b'"}', 422, "query"),
+        (b'{"query": 5}', 422, "query"),
+        (b'{"query": ["x"]}', 422, "query"),
+        (b'{"query": "x", "top_k": "5"}', 422, "top_k"),
+        (b'{"query": "x", "top_k": true}', 422, "top_k"),
+        (b'{"query": "x", "explain": 1}', 422, "explain"),
+        (b'{"query": "x", "budget": {"tokens": "many"}}', 422, "budget.tokens"),
+        (b'{"query": "x", "budget": null}', 422, "budget"),
+        (b'{"query": "x", "filters": {"yaer": 2022}}', 422, "filters.yaer"),
+        (b'{"query": "x", "filters": {"year": "2022"}}', 422, "filters.year"),
+        (b'{"query": "x", "conversation": [{"role": "system", "text": "x"}]}', 422, "role"),
         (b"", 422, "body"),
         (b'"text"', 422, "body"),
     ],
@@ -96,7 +112,20 @@ async def test_another_media_type_is_refused(world: World) -> None:
 def test_depth_ignores_brackets_in_strings() -> None:
     assert depth_of(b'{"a": "[[[[\\"[[["}') == 1
     assert depth_of(b"[[1], {}]") == 2
+    assert depth_of(b'{"a": "b\\\\"}[]{[[') == 3
     assert depth_of(b"") == 0
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        b"[" * (1 << 20), b"[]" * (1 << 19), b'"' * (1 << 20), b'{"query": "' + b'\\"' * (1 << 19),
+        b'"' + b'\\"' * (1 << 19) + b"\\", b'"\\' * (1 << 19), b"\\" * (1 << 20),
+    ],
+)  # fmt: skip
+def test_a_body_made_to_cost_time_is_looked_through_once(bomb: bytes) -> None:
+    with cpu_fence():
+        depth_of(bomb)
 
 
 async def test_a_run_and_its_trace_are_shown_to_their_own_key_alone(world: World) -> None:
