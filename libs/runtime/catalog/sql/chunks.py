@@ -22,6 +22,9 @@ from libs.runtime.index.port import Digest
 KEYS = 2_000
 VECTORS = 500
 _IDS = select(chunk.c.chunk_id).where(chunk.c.revn == bindparam("this"))
+_PLACED = select(chunk.c.place, chunk.c.body).where(
+    chunk.c.place.in_(bindparam("places", expanding=True))
+)
 
 
 def _slices(items: list[Any], size: int) -> Iterator[list[Any]]:
@@ -37,9 +40,7 @@ def _digest(connection: Connection, revn: int) -> Digest:
 def _fetch(connection: Connection, keys: list[tuple[int, int]]) -> dict[tuple[int, int], str]:
     found: dict[tuple[int, int], str] = {}
     for some in _slices(sorted({place_of(*key) for key in keys}), KEYS):
-        rows = connection.execute(
-            select(chunk.c.place, chunk.c.body).where(chunk.c.place.in_(some))
-        )
+        rows = connection.execute(_PLACED, {"places": some})
         found.update((place_parts(place), body) for place, body in rows)
     return found
 

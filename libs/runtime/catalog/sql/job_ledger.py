@@ -34,6 +34,11 @@ _WITH_REVISION = (
 )
 _CHANGE = update(job).where(job.c.job_id == bindparam("this")).returning(job)
 _ADD_LINE = upsert(job_event).on_conflict_do_nothing(index_elements=["job_id", "event_id"])
+_HISTORY = (
+    select(job_event)
+    .where(job_event.c.job_id == bindparam("job_id"), job_event.c.sequence > bindparam("after"))
+    .order_by(job_event.c.sequence)
+)
 FINAL = ("published", "failed", "cancelled", "superseded")
 
 
@@ -226,11 +231,7 @@ def _turn(connection: Connection, row: Row[Any], event: str, changes: dict[str, 
 
 def history(connection: Connection, job_id: str, after: int = 0) -> list[JobEventRecord]:
     """See `JobStore.history`."""
-    rows = connection.execute(
-        select(job_event)
-        .where(job_event.c.job_id == job_id, job_event.c.sequence > after)
-        .order_by(job_event.c.sequence)
-    )
+    rows = connection.execute(_HISTORY, {"job_id": job_id, "after": after})
     return [
         JobEventRecord(row.sequence, row.event, row.occurred_at, orjson.loads(row.data))
         for row in rows

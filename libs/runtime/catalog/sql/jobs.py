@@ -45,6 +45,8 @@ _STANDING = (
     .outerjoin(revision, revision.c.revn == job.c.revn)
     .where(job.c.job_id == bindparam("job_id"))
 )
+_JOB = select(job).where(job.c.job_id == bindparam("job_id"))
+_JOB_HERE = _JOB.where(job.c.namespace == bindparam("namespace"))
 _FINISHED: dict[str, Standing] = {
     "published": "finished",
     "failed": "finished",
@@ -74,10 +76,10 @@ def _count(connection: Connection, namespace: str | None, state: JobState) -> in
 
 
 def _get(connection: Connection, namespace: str | None, job_id: str) -> JobRecord | None:
-    query = select(job).where(job.c.job_id == job_id)
-    if namespace is not None:
-        query = query.where(job.c.namespace == namespace)
-    row = connection.execute(query).first()
+    if namespace is None:
+        row = connection.execute(_JOB, {"job_id": job_id}).first()
+    else:
+        row = connection.execute(_JOB_HERE, {"job_id": job_id, "namespace": namespace}).first()
     return None if row is None else job_record(row)
 
 
