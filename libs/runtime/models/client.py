@@ -75,7 +75,8 @@ class EndpointModel:
         answer = await self._ask(request, terms)
         answer = replace(answer, text=without_thoughts(answer.text).strip())
         if not answer.text:
-            raise ModelFailed(Reason.EMPTY, "the model answered nothing")
+            reason = Reason.TRUNCATED if answer.finish == "length" else Reason.EMPTY
+            raise ModelFailed(reason, "the model answered nothing beside its reasoning")
         await self._keep(request, terms, answer)
         return answer
 

@@ -1,7 +1,6 @@
 """JSON objects in what models write. Pure."""
 
 import json
-import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,7 +10,7 @@ from libs.runtime.models.failure import ModelFailed, Reason
 T = TypeVar("T", bound=BaseModel)
 CANDIDATES = 32
 """Opening braces at which an object is looked for."""
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THOUGHT, _THOUGHT_ENDS = "<think>", "</think>"
 _DECODER = json.JSONDecoder()
 
 
@@ -71,8 +70,10 @@ def read_object(text: str, schema: type[T], *, cut: bool) -> T:
 
 
 def without_thoughts(text: str) -> str:
-    """`text` without the reasoning that some models put before it."""
-    return _THOUGHT.sub("", text, count=1)
+    """`text` without the reasoning that some models put before it, whose beginning a server may
+    have left out; nothing where the answer was cut in the midst of it."""
+    _, ended, answer = text.partition(_THOUGHT_ENDS)
+    return answer if ended or text.lstrip().startswith(_THOUGHT) else text
 
 
 def _problem(invalid: Exception) -> str:

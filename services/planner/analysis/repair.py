@@ -33,7 +33,7 @@ from libs.contracts.query.analysis import (
 )
 from libs.contracts.query.countries import COUNTRY_NAMES
 from services.planner.analysis.korean import HANGUL
-from services.planner.analysis.rules import TRANSLATION_WEIGHT
+from services.planner.analysis.rules import TRANSLATION_WEIGHT, without_numbers_of
 from services.planner.analysis.statements import FORMAT_NAMES, scopes_documents
 from services.planner.analysis.taxonomy import Taxonomy
 
@@ -70,6 +70,7 @@ def repaired(
 ) -> QueryAnalysis:
     """`proposed` where it can be believed, `rules` everywhere else."""
     text = _folded(query)
+    unnamed = without_numbers_of([*rules.must_terms, *rules.phrases], query)
     hint: DomainHint = _one_of(proposed.domain_hint, DomainHint, rules.domain_hint)
     must = _stated(proposed.must_terms, text, MAX_TERMS)
     keywords = _stated(proposed.keywords, text, MAX_KEYWORDS) or rules.keywords
@@ -86,7 +87,7 @@ def repaired(
         must_terms=required,
         optional_terms=[t for t in optional if t not in required],
         phrases=rules.phrases,
-        hard_filters=_hard_filters(proposed.hard_filters, query, rules.hard_filters),
+        hard_filters=_hard_filters(proposed.hard_filters, unnamed, rules.hard_filters),
         soft_filters=_soft_filters(proposed.soft_filters, rules.soft_filters, taxonomy),
         normalized_queries=_normalized(proposed.normalized_queries, rules, news=hint != "document"),
         expanded_terms=_united(expanded, rules.expanded_terms, MAX_EXPANDED),

@@ -59,7 +59,7 @@ class RulesAnalyzer:
             return QueryAnalysis(normalized_queries=[original], analyzer_confidence=confidence)
         must = must_terms(text)
         quoted = phrases(text)
-        filters = hard_filters(_without_numbers_of([*must, *quoted], text))
+        filters = hard_filters(without_numbers_of([*must, *quoted], text))
         normalized, expanded, synonyms = self._widened(keywords, original)
         held = " ".join([*must, *quoted])
         intent = intent_of(text, names_exactly=bool(must or quoted))
@@ -109,7 +109,7 @@ class RulesAnalyzer:
         )
 
 
-def _without_numbers_of(names: list[str], text: str) -> str:
+def without_numbers_of(names: list[str], text: str) -> str:
     """The text whose names hold no digits: the year of an act, or of a quoted title, is part
     of its name and states nothing about documents."""
     for name in names:

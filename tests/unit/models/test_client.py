@@ -264,6 +264,14 @@ async def test_an_object_that_was_cut_is_asked_for_with_more_room(
     assert [asked.body["max_tokens"] for asked in server.asked] == [50, 100]
 
 
+async def test_a_text_that_was_cut_in_its_reasoning_is_none(
+    opened: Open, server: FakeModels
+) -> None:
+    server.will(Say("<think>so far", finish="length"))
+    failed = await failure(opened().text("", "1. Zweck", max_tokens=50))
+    assert failed.reason is Reason.TRUNCATED
+
+
 async def test_an_object_that_stays_cut_is_never_applied(opened: Open, server: FakeModels) -> None:
     server.otherwise = Say('{"level": 2, "ti', finish="length")
     failed = await failure(opened().json("", "1. Zweck", Level, max_tokens=50))

@@ -16,7 +16,7 @@ from libs.runtime.models import watching
 from libs.runtime.models.budget import Budget, Reservation
 from libs.runtime.models.caches import MemoryAnswers, StoredAnswers
 from libs.runtime.models.failure import ModelFailed, Reason
-from libs.runtime.models.jsontext import instructed, read_object
+from libs.runtime.models.jsontext import instructed, read_object, without_thoughts
 from libs.runtime.models.port import Answer
 from libs.runtime.models.service import EndpointService
 from libs.runtime.models.settings import Endpoint
@@ -109,6 +109,26 @@ def test_a_schema_is_shown_without_ornament() -> None:
 def test_the_valid_object_among_several_is_found() -> None:
     text = '{"a": 1} or {"title": 1} or {"title": "t", "description": 2} {"title": "u"}'
     assert read_object(text, Titled, cut=False) == Titled(title="t", description=2)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("<think>Level 2?</think>Zweck", "Zweck"),
+        ("\n<think>one\ntwo</think>\nZweck", "\nZweck"),
+        ("begun elsewhere</think> Zweck", " Zweck"),
+        ('<think>perhaps {"title": "no", "description": 1}', ""),
+        ("I think so", "I think so"),
+    ],
+)
+def test_reasoning_is_no_part_of_an_answer(said: str, answer: str) -> None:
+    assert without_thoughts(said) == answer
+
+
+def test_an_object_in_unfinished_reasoning_is_no_answer() -> None:
+    with pytest.raises(ModelFailed) as failed:
+        read_object('<think>perhaps {"title": "no", "description": 1}', Titled, cut=True)
+    assert failed.value.reason is Reason.TRUNCATED
 
 
 def service(server: FakeModels, time: FastClock) -> EndpointService:

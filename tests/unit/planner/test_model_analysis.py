@@ -120,6 +120,8 @@ def test_too_much_is_clipped() -> None:
         ("tell us about safety", {"country": ["US"]}, ("", 0, "")),
         ("한글 맞춤법", {"file_format": ["hwp"]}, ("", 0, "")),
         ("120231 items", {"year": 2023}, ("", 0, "")),
+        ("reports on the Judiciary Act of 1869", {"year": 1869}, ("", 0, "")),
+        ('보고서 "2018년 결산 보고" 찾아줘', {"year": 2018}, ("", 0, "")),
     ],
 )
 def test_a_filter_stands_in_the_words_of_the_query(
