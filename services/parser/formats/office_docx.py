@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from services.parser.formats.office_docx_body import plain_body
 from services.parser.formats.office_numbers import Numbering
 
 PROGRESS_PARAGRAPHS = 200
@@ -27,6 +28,8 @@ def _backend_class() -> type[Any]:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
+            if self.docx_obj is not None:
+                plain_body(self.docx_obj)
             self.docx_to_pdf_converter_init = True
             self.toc: set[str] = set()
             self.captions: set[str] = set()
