@@ -19,6 +19,9 @@ from services.parser.formats.rows import Rows
 if TYPE_CHECKING:
     from docling_core.types.doc.document import DoclingDocument
 
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+
 
 def parse(given: ParseInput) -> ShardResult:
     """Rows of an office document: for slides one section a slide, its number the page."""
@@ -53,6 +56,8 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
             )
         # docling would draw EMF pictures by LibreOffice, in a profile that all processes share
         reader.pptx_to_pdf_converter_init = True
+        if given.profile.format == "odt":
+            _anchor(reader.odf_obj.body._xml_element)
         document: DoclingDocument = reader.convert()
     except SecurityError as problem:
         raise DocumentFault(
@@ -66,6 +71,14 @@ def _convert(given: ParseInput) -> tuple["DoclingDocument", Marks]:
 
             return document, Marks(slides=slide_extras(reader.pptx_obj))
     return document, Marks()
+
+
+def _anchor(body: Any) -> None:
+    """Give frames that hang on a page a paragraph of their own, where docling looks for them."""
+    for frame in [e for e in body if str(e.tag).startswith(_DRAW)]:
+        paragraph = body.makeelement(f"{_TEXT}p")
+        frame.addprevious(paragraph)
+        paragraph.append(frame)
 
 
 def _backend(given: ParseInput) -> Any:

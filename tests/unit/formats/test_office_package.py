@@ -154,3 +154,15 @@ def test_templates_of_opendocument_are_read(tmp_path, name, kind):
     path.write_bytes(data)
     assert zip_format(path, ArchiveLimits())[0] == name
     assert "Hello there" in [row.text for row in parse_bytes(data, name).rows]
+
+
+def test_a_frame_that_hangs_on_a_page_of_a_text_document_is_read():
+    frame = (
+        '<draw:frame text:anchor-type="page"><draw:text-box><text:p>in a frame</text:p>'
+        "</draw:text-box></draw:frame>"
+    )
+    body = f"<office:text>{frame}<text:p>the text</text:p></office:text>"
+    assert parse_bytes(write_odf(body, "text"), "odt").texts("paragraph") == [
+        "in a frame",
+        "the text",
+    ]
