@@ -23,6 +23,7 @@ class Lease:
         self._open = bucket
         self._name = name
         self._holder = holder.encode()
+        self._bucket: KeyValue | None = None
         self._revision: int | None = None
 
     async def hold(self) -> bool:
@@ -30,7 +31,7 @@ class Lease:
         held = self._revision
         self._revision = None
         try:
-            bucket = await self._open()
+            bucket = await self._opened()
             if held is not None:
                 try:
                     self._revision = await bucket.update(self._name, self._holder, last=held)
@@ -59,8 +60,13 @@ class Lease:
         if self._revision is None:
             return
         revision, self._revision = self._revision, None
-        bucket = await self._open()
+        bucket = await self._opened()
         await bucket.delete(self._name, last=revision)
+
+    async def _opened(self) -> KeyValue:
+        if self._bucket is None:
+            self._bucket = await self._open()
+        return self._bucket
 
 
 def reconciler_lease(bus: Bus) -> Lease:
