@@ -1,6 +1,7 @@
 """A second ranking of what was found, where a reranker is configured."""
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass
 
@@ -41,7 +42,8 @@ class Reranking:
         if self.reranker is None:
             return await self.retriever.retrieve(query)
         began = time.perf_counter()
-        deeper = query.model_copy(update={"top_k": max(DEPTH, query.top_k)})
+        whole = query.top_k if query.whole is None else query.whole
+        deeper = query.model_copy(update={"top_k": max(DEPTH, query.top_k), "whole": whole})
         answer = await self.retriever.retrieve(deeper)
         found = time.perf_counter()
         seconds = UNHURRIED_SECONDS
@@ -86,14 +88,23 @@ def _text(chunk: RetrievedChunk) -> str:
     return "\n".join([" > ".join(chunk.path), chunk.content]).strip()[:READ_CHARS]
 
 
+def _shares(scores: dict[int, float]) -> dict[int, float]:
+    """The scores where they lie between 0 and 1; else, as logits do, on the logistic curve."""
+    if all(0.0 <= score <= 1.0 for score in scores.values()):
+        return scores
+    return {n: 0.5 * (1.0 + math.tanh(score / 2.0)) for n, score in scores.items()}
+
+
 def _in_order(chunks: list[RetrievedChunk], scores: dict[int, float]) -> list[RetrievedChunk]:
-    """Those with a score, best first, then the others as they were."""
-    least = min(scores.values(), default=0.0)
+    """Those with a score, best first, then the others as they were; scores of any scale become
+    shares of one, since later steps count by shares of them."""
+    shares = _shares(scores)
+    least = min(shares.values(), default=0.0)
     order = sorted(range(len(chunks)), key=lambda n: (n not in scores, -scores.get(n, 0.0), n))
     return [
         chunks[n].model_copy(
             update={
-                "score": scores.get(n, least),
+                "score": shares.get(n, least),
                 "channels": {**chunks[n].channels, CHANNEL: scores[n]}
                 if n in scores
                 else chunks[n].channels,

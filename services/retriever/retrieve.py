@@ -222,7 +222,7 @@ class Retriever:
             return RetrieveAnswer(corpus_version=whole.version, strategy=strategy, chunks=[])
         ask = self.ask(query.namespace, query.query, query.filters, guidance)
         depth = settings.retriever_depth
-        small = corpus.chunk_count <= query.top_k
+        small = corpus.chunk_count <= (query.top_k if query.whole is None else query.whole)
         while True:
             basis = await self.bases.find(ask, corpus, depth, limit)
             searched = time.perf_counter()

@@ -157,7 +157,8 @@ class RetrieveQuery(Contract):
 
     It may take so many `milliseconds` from its arrival; what was found by then is the answer.
     `analysis` acts on what is found and how it is ranked; `strict` requires its must terms and
-    phrases too.
+    phrases too. A corpus of at most `whole` chunks, by default `top_k`, is returned whole: who
+    looks further than to what is wanted says what is wanted.
     """
 
     namespace: Namespace
@@ -169,6 +170,7 @@ class RetrieveQuery(Contract):
     milliseconds: int | None = None
     analysis: QueryAnalysis | None = None
     strict: bool = False
+    whole: int | None = None
 
 
 class RetrievedChunk(Contract):

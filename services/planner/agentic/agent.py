@@ -55,7 +55,7 @@ R = TypeVar("R", bound=BaseModel)
 @dataclass
 class Agent:
     """Asks the retriever for one query, as its `analysis` guides it, so that the first search
-    is the classic one; `seen` are chunks that must not come again."""
+    is the classic one; chunks that were `seen` come no more; `plan` replaces the rules'."""
 
     bus: Bus
     query: PlanQuery
@@ -64,7 +64,6 @@ class Agent:
     seen: frozenset[Key] = frozenset()
     analysis: QueryAnalysis | None = None
     plan: RetrievalPlan | None = None
-    """A plan in place of the rules'."""
 
     def __post_init__(self) -> None:
         request = self.query.request
@@ -126,6 +125,7 @@ class Agent:
             namespace=self.query.namespace,
             query=step.query,
             top_k=self._wanted,
+            whole=request.top_k,
             filters=request.filters,
             explain=request.explain,
             milliseconds=self._time(),

@@ -211,6 +211,14 @@ async def test_a_piece_without_the_words_serves_where_it_is_near(
     assert served == ["tfilm", "tnoise"][: 1 + order]
 
 
+async def test_looking_further_makes_no_corpus_a_small_one() -> None:
+    bus = Bus()
+    await workflow(bus).answer(asks(query="Compare Quiet Harbour and Loud Bay", top_k=4))
+    searches = [body for name, body in bus.asked if name == "retrieve"]
+    assert len(searches) == 3
+    assert all((body.whole, body.top_k > 4) == (4, True) for body in searches)
+
+
 async def test_a_claim_is_searched_once_and_nothing_else_is_asked() -> None:
     bus = Bus()
     response = await workflow(bus).answer(asks(query="Quiet Harbour was made by Mira Voss."))

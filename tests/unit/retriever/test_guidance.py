@@ -95,7 +95,8 @@ async def retrieve(
     retriever = Retriever(
         cast(Any, catalog), cast(Any, stores), None, known, lambda text: LexicalQuery([text], []),
     )  # fmt: skip
-    query = RetrieveQuery(namespace="default", query="pump", top_k=5, analysis=understood, **fields)
+    asked = {"top_k": 5, **fields}
+    query = RetrieveQuery(namespace="default", query="pump", analysis=understood, **asked)
     return await retriever.retrieve(query)
 
 
@@ -105,6 +106,11 @@ def ids(answer: RetrieveAnswer) -> list[str]:
 
 UNBOOSTED = {"retriever_boost_named": 0.0}
 PLAIN = ["t10", "t11", "t12", "t20", "t30"]
+
+
+async def test_who_looks_further_than_what_is_wanted_has_no_small_corpus_by_it() -> None:
+    answer = await retrieve(None, whole=5, top_k=100)
+    assert (answer.strategy, len(answer.chunks)) == ("fusion", len(TEXTS))
 
 
 async def test_an_analysis_that_states_nothing_changes_nothing() -> None:

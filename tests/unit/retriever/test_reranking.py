@@ -53,6 +53,26 @@ async def test_the_best_by_the_reranker_come_first(reranker: Reranker, server: F
     assert answer.chunks[0].channels == {"content": 1.0, CHANNEL: 1.0}
     assert CHANNEL in answer.timings_ms
     assert len(server.asked[0].body["documents"]) == DEPTH
+    (asked,) = retriever.asked
+    assert (asked.top_k, asked.whole) == (DEPTH, 2), "a corpus of ten is no small one for two"
+
+
+class Logits:
+    """Scores as a server gives them that applies no function to them."""
+
+    name = "logits"
+
+    async def scores(self, query: str, texts: Any, seconds: float) -> dict[int, float]:
+        return {0: -4.0, 1: 800.0, 2: -900.0}
+
+    async def close(self) -> None: ...
+
+
+async def test_scores_of_any_scale_become_shares_of_one() -> None:
+    retriever = Retriever("a", "b", "c", "d")
+    answer = await Reranking(retriever, Logits()).retrieve(asks(top_k=4))  # type: ignore[arg-type]
+    assert [c.chunk_id for c in answer.chunks] == ["t1", "t0", "t2", "t3"]
+    assert [round(c.score, 3) for c in answer.chunks] == [1.0, 0.018, 0.0, 0.0]
 
 
 async def test_headings_are_read_and_long_texts_cut(reranker: Reranker, server: FakeModels) -> None:
