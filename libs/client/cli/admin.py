@@ -133,7 +133,7 @@ def usage(
             "jobs": lambda one: ", ".join(f"{n} {state}" for state, n in one.jobs.items() if n),
         },
         as_json=as_json,
-        nothing="there is no such namespace" if namespace else "there are no namespaces",
+        nothing="there are no namespaces",
     )
 
 

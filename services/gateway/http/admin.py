@@ -18,7 +18,7 @@ from libs.contracts.tokens import Namespace, PlainText, new_id
 from libs.runtime.catalog.keys import KeyRecord
 from services.gateway.audit import note
 from services.gateway.deps import Deps
-from services.gateway.http.errors import not_found
+from services.gateway.http.errors import no_namespace, not_found
 from services.gateway.http.guard import Caller, GateDep, GuardedRoute, needs
 from services.gateway.http.paging import page_of
 from services.gateway.http.params import Cursor, DepsDep, Id, Limit, reply
@@ -92,7 +92,7 @@ async def list_keys(
 async def create_key(body: NewKey, caller: Caller, deps: DepsDep) -> Response:
     """Make a key in a namespace that exists; its secret is in this answer only."""
     if body.namespace not in await deps.stores.catalog.keys.list_namespaces():
-        raise not_found(f"the namespace {body.namespace}")
+        raise no_namespace(body.namespace)
     fresh, secret = _fresh(deps, body.namespace, body.role, body.label)
     await note(
         deps, caller, Action.KEY_CREATE, fresh.key_id, namespace=fresh.namespace, role=fresh.role
@@ -135,8 +135,10 @@ async def revoke_key(key_id: Id, caller: Caller, deps: DepsDep, gate: GateDep) -
 async def usage(
     deps: DepsDep, namespace: Wanted = None, cursor: Cursor = None, limit: Limit = 50
 ) -> Response:
-    """What each namespace holds and has in work, by name."""
+    """What each namespace holds and has in work, by name; 404 for one that is not there."""
     known = await deps.stores.catalog.keys.list_namespaces()
+    if namespace is not None and namespace not in known:
+        raise no_namespace(namespace)
     page, more = page_of([n for n in known if namespace in (None, n)], str, cursor, limit)
     return reply(Page[Usage](items=[await _usage(deps, n) for n in page], next_cursor=more))
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from libs.contracts.api.audit import Action, AuditEntry
 from libs.contracts.api.documents import Page
 from libs.contracts.tokens import TOKEN_PATTERN, Namespace
-from services.gateway.http.errors import not_found
+from services.gateway.http.errors import no_namespace
 from services.gateway.http.guard import Caller, GuardedRoute, needs
 from services.gateway.http.params import Cursor, DepsDep, Limit, reply
 
@@ -32,7 +32,7 @@ async def list_audit(
     within = namespace
     if caller.role != "admin":
         if namespace not in (None, caller.namespace):
-            raise not_found(f"the namespace {namespace}")
+            raise no_namespace(namespace)
         within = caller.namespace
     found = await deps.stores.catalog.audit.select(
         within, action=action, target=target, before=cursor, limit=limit + 1

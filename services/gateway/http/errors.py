@@ -41,6 +41,11 @@ def not_found(thing: str) -> CallerFault:
     return CallerFault(Code.NOT_FOUND, f"{thing} was not found in this namespace", 404)
 
 
+def no_namespace(name: str) -> CallerFault:
+    """The answer to a namespace that is unknown, or another's."""
+    return CallerFault(Code.NOT_FOUND, f"there is no namespace {name}", 404)
+
+
 def invalid(detail: str, status: int = 422) -> CallerFault:
     """The request cannot be served as it stands."""
     return CallerFault(Code.INVALID, detail, status)

@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from libs.contracts.api.audit import Action
 from libs.contracts.api.documents import Pauses
-from libs.contracts.faults import CallerFault, Code
 from libs.contracts.subjects import Stage
 from libs.runtime.pausing import pause_stage, paused_stages
 from services.gateway.audit import note
 from services.gateway.deps import Deps
+from services.gateway.http.errors import no_namespace
 from services.gateway.http.guard import Caller, GuardedRoute, Principal, needs
 from services.gateway.http.params import DepsDep, Id, reply
 
@@ -59,7 +59,7 @@ async def _set(deps: Deps, caller: Principal, namespace: str, *, paused: bool) -
     action = Action.NAMESPACE_PAUSE if paused else Action.NAMESPACE_RESUME
     await note(deps, caller, action, namespace, namespace=namespace)
     if not await deps.stores.catalog.keys.pause(namespace, paused):
-        raise CallerFault(Code.NOT_FOUND, f"there is no namespace {namespace}", 404)
+        raise no_namespace(namespace)
     return await _answer(deps)
 
 

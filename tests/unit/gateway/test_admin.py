@@ -73,6 +73,17 @@ async def test_usage_counts_by_namespace() -> None:
     assert acme["jobs"]["running"] == 1
 
 
+async def test_a_namespace_that_is_not_there_is_told_by_its_name() -> None:
+    async with World().client("root", "admin") as admin:
+        answers = [
+            await admin.get("/v1/usage", params={"namespace": "nowhere"}),
+            await admin.post("/v1/keys", json={"namespace": "nowhere", "role": "reader"}),
+            await admin.put("/v1/pauses/namespaces/nowhere"),
+        ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert {answer.json()["detail"] for answer in answers} == {"there is no namespace nowhere"}
+
+
 async def test_only_admins_administer() -> None:
     world = World()
     async with world.client("acme", "operator") as client:
