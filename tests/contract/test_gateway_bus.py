@@ -52,7 +52,7 @@ from services.gateway.lease import Lease
 from services.gateway.pending import Pending, pending_of
 from tests.support.gateway_fakes import World
 from tests.support.nats import nats_server
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 REF = ArtefactRef(key="k", sha256="a" * 64, size=1)
 
@@ -64,20 +64,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-async def world(server: str) -> AsyncIterator[World]:
-    """In-memory stores over a real bus with a prefix of its own."""
+async def world(server: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    """In-memory stores over a real bus with a prefix of its own, to which no one is impatient."""
+    monkeypatch.setattr("libs.runtime.bus.PUBLISH_TIMEOUT_SECONDS", PATIENCE)
     prefix = f"t{uuid.uuid4().hex[:8]}"
     async with NatsBroker(server, logger=None) as broker:
         await broker.connect()
         holder: list[World] = []
         stores = cast(Any, type("Lazy", (), {"objects": property(lambda _s: holder[0].objects)})())
         bus = Bus(broker, prefix, stores, Stage.GATEWAY)
-        await bootstrap(bus.js, prefix, ack_wait=1)
+        await bootstrap(bus.js, prefix, ack_wait=60)
         holder.append(World(bus=bus, prefix=prefix))
         yield holder[0]
 
 
-async def pull(world: World, consumer: Consumer, timeout: float = 5.0) -> Any:
+async def pull(world: World, consumer: Consumer, timeout: float = PATIENCE) -> Any:
     bus = world.deps.bus
     subscription = await bus.js.pull_subscribe_bind(
         durable_name(consumer), stream=stream_name(bus.prefix, consumer.stream)
@@ -110,8 +111,17 @@ async def exhaust(world: World, event: DocumentParsed) -> None:
     await bus.announce(event)
     await (await pull(world, LEDGER)).ack()
     await pull(world, CHUNK)
-    with pytest.raises(TimeoutError):
-        await pull(world, CHUNK, timeout=0.6)
+
+    async def told() -> int:
+        """The server notices the end of a delivery when somebody asks for the next one."""
+        with pytest.raises(TimeoutError):
+            await pull(world, CHUNK, timeout=0.4)
+        parked = await bus.js.consumer_info(
+            stream_name(bus.prefix, PARK.stream), durable_name(PARK)
+        )
+        return parked.num_pending
+
+    await until(told, what="the advisory")
     await on_advisory(world.deps, await pull(world, PARK))
 
 

@@ -16,6 +16,7 @@ from libs.runtime.pausing import PAUSABLE, pause_stage, paused_stages
 from libs.runtime.routes import durable_name, full, stream_name
 from libs.runtime.streams import bootstrap
 from tests.support.nats import nats_server
+from tests.support.waiting import PATIENCE
 
 PREFIX = "pausing"
 
@@ -34,12 +35,12 @@ async def js(url: str) -> AsyncIterator[JetStreamContext]:
     await client.close()
 
 
-async def taken(js: JetStreamContext, consumer: Any) -> list[dict[str, int]]:
-    """What a worker of the durable is given now."""
+async def taken(js: JetStreamContext, consumer: Any, expected: int = 0) -> list[dict[str, int]]:
+    """What a worker of the durable is given: as many as expected, or else what comes at once."""
     name = full(PREFIX, consumer.subjects[0])
     puller = await js.pull_subscribe(name, durable_name(consumer), stream_name(PREFIX, PIPELINE))
     try:
-        messages = await puller.fetch(5, timeout=1)
+        messages = await puller.fetch(expected or 1, timeout=PATIENCE if expected else 1)
     except TimeoutError:
         return []
     await asyncio.gather(*(message.ack_sync() for message in messages))
@@ -57,7 +58,7 @@ async def test_a_paused_stage_is_given_nothing_until_it_goes_on(js: JetStreamCon
         await js.publish(parse, json.dumps({"n": number}).encode())
     await js.publish(chunk, b'{"n": 9}')
     assert await taken(js, PARSE) == []
-    assert await taken(js, CHUNK) == [{"n": 9}]
+    assert await taken(js, CHUNK, 1) == [{"n": 9}]
     await bootstrap(js, PREFIX, ack_wait=7.0)
     assert await paused_stages(js, PREFIX) == [Stage.PARSER], "a start of the stack is no resume"
     assert await taken(js, PARSE) == []
@@ -66,7 +67,7 @@ async def test_a_paused_stage_is_given_nothing_until_it_goes_on(js: JetStreamCon
     for _ in range(2):
         await pause_stage(js, PREFIX, Stage.PARSER, paused=False)
     assert await paused_stages(js, PREFIX) == []
-    assert await taken(js, PARSE) == [{"n": 0}, {"n": 1}]
+    assert await taken(js, PARSE, 2) == [{"n": 0}, {"n": 1}]
 
 
 async def test_every_stage_of_the_pipeline_can_be_paused(js: JetStreamContext) -> None:
