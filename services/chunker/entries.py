@@ -86,9 +86,9 @@ def rule_made(entry: Entry, siblings: Sequence[str]) -> str:
         room = most - len(text) - 2
         if room < len(piece) // 4:
             continue
-        text += ". " + shorten(piece, room)
+        text = f"{text.removesuffix('.')}. {shorten(piece, room)}"
     if len(text) < SHORT and (named := _listed(others, siblings, SHORT - len(text))):
-        text += ". " + named
+        text = f"{text.removesuffix('.')}. {named}"
     return text
 
 

@@ -28,7 +28,7 @@ from libs.runtime.objects.port import ObjectStore
 from libs.runtime.service import Service
 from services.planner.analysis.korean import bare
 from services.planner.analysis.terms import Terms, load_terms
-from services.planner.analysis.words import content_words, words_of
+from services.planner.analysis.words import content_words, meant, words_of
 from services.planner.asking import ask_in_time
 from services.planner.entry_models import EntryModels
 from services.planner.settings import Settings
@@ -53,6 +53,13 @@ class Form:
     by: Wording = "query"
     said: str = ""
     """What was said, where an imagined entry is embedded in its place."""
+
+
+def _letters_alone(settings: CollectionSettings) -> CollectionSettings:
+    """The settings for a query without a word (`ㅋㅋ`, `?!`): it has no meaning to be near to, so
+    only entries that hold what was typed are found."""
+    weights = settings.weights.model_copy(update={"dense": 0.0, "questions": 0.0, "rewrites": 0})
+    return settings.model_copy(update={"weights": weights})
 
 
 def quality(entries: Sequence[EntryHit]) -> float:
@@ -116,6 +123,8 @@ class Finder:
         loop = asyncio.get_running_loop()
         end = loop.time() + request.milliseconds / 1000
         settings = await load_settings(self._objects, query.namespace, query.collection)
+        if not meant(request.query):
+            settings = _letters_alone(settings)
         category = request.category or category_of(request.query, settings.categories)
         made = forms(request.query, settings.synonyms, self._terms, settings.weights.rewrites)
         form: Form | None = made[0]

@@ -47,10 +47,18 @@ def test_a_collection_says_what_it_holds_and_offers_queries(harbour: Stack) -> N
 def test_what_is_found_has_a_percentage_a_path_and_an_id(harbour: Stack) -> None:
     view = "/entries/harbour/%EB%93%B1%EB%8C%80%20%EA%B5%AC%EA%B2%BD"
     dom = opened(harbour, view, "<meter")
-    row = re.search(r"<tr><td>1</td>.*?</tr>", dom)
+    row = re.search(r"<tr><td[^>]*>1</td>.*?</tr>", dom)
     assert row is not None
     assert re.search(r"<strong>\d+%</strong>", row[0])
     assert "등대 예약" in row[0]
     assert "관광 &gt; 등대 예약" in row[0]
     assert "<code>L1</code>" in row[0]
     assert "Similarity" in dom
+
+
+def test_what_is_no_word_finds_nothing_and_the_page_says_so(harbour: Stack) -> None:
+    dom = opened(
+        harbour, "/entries/harbour/%E3%85%81%E3%84%B4%E3%85%87%E3%84%B9", "찾은 것이", "ko"
+    )
+    assert "찾은 것이 없습니다. 다른 말로 물어보세요." in dom
+    assert "<meter" not in dom

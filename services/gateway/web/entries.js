@@ -6,6 +6,8 @@ import { sending } from "./records.js";
 import { t } from "./words.js";
 
 const TOP = [5, 10, 20, 50];
+/** Below so much even the best entry may have nothing to do with what was asked. */
+const FAINT = 0.45;
 const kept = { collection: "", category: "", top: 5, query: "" };
 
 /** `#/entries/<collection>/<query>` is a search that can be linked to. */
@@ -85,9 +87,10 @@ function answer(found) {
     el("th", { scope: "row" }, one.name), el("td", {}, one.path), el("td", {}, one.category),
     el("td", {}, el("code", {}, one.id)), el("td", { class: "soft" }, parts(one.channels))));
   const tried = found.attempts.map((one) => `${one.query} (${percent(one.quality)})`).join(" → ");
-  return el("section", { class: "panel" }, rows.length
+  return el("section", { class: "panel" },
+    rows.length && best < FAINT ? el("p", { id: "faint" }, t("faint")) : "", rows.length
     ? grid(heads, el("tbody", {}, ...rows))
-    : el("p", {}, t("nothing")),
+    : el("p", {}, `${t("nothing")} ${t("askOtherwise")}`),
   el("p", { class: "soft" }, [tried && `${t("attempts")}: ${tried}`,
     found.category && `${t("category")}: ${found.category}`, found.dense ? "" : t("wordsOnly")]
     .filter(Boolean).join(" · ")));

@@ -64,6 +64,12 @@ def test_long_free_fields_are_part_of_the_description_and_short_ones_come_last()
     assert len(embedding_text(few, [])) <= LONG
 
 
+def test_sentences_of_a_rule_made_text_end_once():
+    told = SEND.model_copy(update={"text": "돈을 보냅니다."})
+    assert "돈을 보냅니다. " in embedding_text(told, ["예약 송금"])
+    assert ".." not in embedding_text(told, ["예약 송금"])
+
+
 def test_the_rule_made_text_names_siblings_only_while_it_is_short():
     siblings = [f"이체 항목 {n}" for n in range(40)]
     text = embedding_text(SEND.model_copy(update={"path": "이체 > 송금"}), siblings)

@@ -131,6 +131,18 @@ async def test_the_lexical_channel_is_given_all_that_was_said():
     assert "시세" not in retriever.asked[0].said
 
 
+@pytest.mark.parametrize(
+    ("query", "near"),
+    [("ㅁㄴㅇㄹ ㅂㅈ", 0.0), ("?!", 0.0), ("ㅋㅋ 환불", 1.5), ("돈", 1.5), ("7", 1.5)],
+)
+async def test_what_holds_no_word_is_near_to_nothing(query, near):
+    retriever = Retriever(*[[] for _ in range(3)])
+    found = await find(retriever, query)
+    assert found.entries == []
+    assert {body.weights.dense for body in retriever.asked} == {near}
+    assert all(body.weights.lexical == 0.5 for body in retriever.asked)
+
+
 async def test_rewriting_can_be_switched_off():
     settings = CollectionSettings(weights=EntryWeights(rewrites=0))
     retriever = Retriever([hit("a", 0.1)])
