@@ -7,6 +7,7 @@ alone is over the limit is cut, at white space where there is some.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from libs.contracts.artefacts.rows import Row
 from services.chunker.text import CountMany, clean, sentences
@@ -99,9 +100,28 @@ def fit(units: list[Unit], limit: int, count_many: CountMany) -> list[Unit]:
 def pack(units: Sequence[Unit], sizes: Sizes) -> list[list[Unit]]:
     """Units in order, in groups of even size near the target and never over the limit.
 
-    The text is shared out evenly over round(total / target) chunks; a chunk that is nearly
-    full ends at the next row rather than inside one.
+    A group ends with its page, so that it is cited with the page that holds it, unless less
+    than half the target stands on that page or the next.
     """
+    return [group for run in _by_page(units, sizes.target / 2) for group in _even(run, sizes)]
+
+
+def _by_page(units: Sequence[Unit], least: float) -> list[list[Unit]]:
+    """Runs of units that begin on one page; one of fewer than `least` tokens joins the run
+    before it, or where it is the first the one behind it."""
+    runs: list[list[Unit]] = []
+    for _, some in groupby(units, key=lambda unit: unit.row.page):
+        run = list(some)
+        if runs and (_tokens(run) < least or _tokens(runs[-1]) < least):
+            runs[-1].extend(run)
+        else:
+            runs.append(run)
+    return runs
+
+
+def _even(units: Sequence[Unit], sizes: Sizes) -> list[list[Unit]]:
+    """The text shared out evenly over round(total / target) chunks; a chunk that is nearly
+    full ends at the next row rather than inside one."""
     total = sum(u.tokens for u in units)
     if total <= sizes.limit and total < 1.5 * sizes.target:
         return [list(units)] if units else []

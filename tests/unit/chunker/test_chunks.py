@@ -8,6 +8,8 @@ from services.chunker.cut import Sizes
 from services.chunker.local import chunk_rows
 from tests.support.rows import count_words, profile, rows, table
 
+SIZES = Sizes(20, 40)
+
 SHA = "c" * 64
 
 
@@ -280,3 +282,13 @@ def test_tokens_are_counted_once_for_the_document() -> None:
     given = rows(*(("heading" if i % 5 == 0 else "paragraph", f"Text {i}.") for i in range(50)))
     chunk_rows(profile(), given, sizes=Sizes(), count_many=count)
     assert len(calls) == 1
+
+
+def test_a_chunk_ends_with_its_page_unless_little_stands_there() -> None:
+    long = " ".join(f"word{n}" for n in range(18)) + "."
+    short = "A few words more."
+    found = chunks(rows(*(("paragraph", long, {"page": page}) for page in (1, 1, 2, 2))), SIZES)
+    assert [chunk.metadata.page_numbers for chunk in found] == [[1], [1], [2], [2]]
+    texts = [(long, 1), (long, 1), (short, 2)]
+    found = chunks(rows(*(("paragraph", text, {"page": page}) for text, page in texts)), SIZES)
+    assert found[-1].metadata.page_numbers == [1, 2]
