@@ -1,20 +1,9 @@
 """Many jobs at once: the rest wait visibly, too many are refused, and any can be cancelled."""
 
 import time
-from collections.abc import Iterator
 
-import pytest
-
-from tests.support.stack import Stack, running_stack
+from tests.support.stack import Stack
 from tests.support.waiting import wait_until
-
-
-@pytest.fixture(scope="module")
-def narrow() -> Iterator[Stack]:
-    with running_stack(
-        GROUNDWIRE_JOBS_PER_NAMESPACE="2", GROUNDWIRE_MAX_WAITING="6", GROUNDWIRE_EMBEDDER="none"
-    ) as running:
-        yield running
 
 
 def body(number: int) -> bytes:

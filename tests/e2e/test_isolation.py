@@ -105,7 +105,8 @@ def target(stack: Stack) -> Target:
 
 def operations(stack: Stack) -> list[tuple[str, str, dict[str, Any]]]:
     """(method, path, operation) of every route that asks for a key."""
-    told = httpx.get(f"{stack.url}/openapi.json", timeout=60).json()
+    with stack.client() as client:
+        told = client.get("/openapi.json").json()
     schemas = told["components"]["schemas"]
     return [
         (method.upper(), path, {**operation, "schemas": schemas})

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 
-import httpx
 import pytest
 
 from tests.support.documents import MARKDOWN
@@ -105,11 +104,17 @@ def test_spans_hold_ids_and_never_names_or_text(watched: tuple[Stack, Collector]
     assert not [s for s in spans.spans if secret in s.name or secret in str(s.attributes)]
 
 
+def metrics(stack: Stack, service: str) -> str:
+    """What a service tells who watches it."""
+    _, port = stack.services()[service]
+    with stack.client() as client:
+        return client.get(f"http://127.0.0.1:{port}/metrics").text
+
+
 def test_metrics_count_deliveries(watched: tuple[Stack, Collector]) -> None:
     stack, _ = watched
     stack.ingest("another.md", b"# Another\n\nOne more page.\n")
-    _, port = stack.services()["indexer"]
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    text = metrics(stack, "indexer")
     done = [
         line
         for line in text.splitlines()
@@ -217,8 +222,7 @@ def test_secrets_stay_out_of_metrics_problems_and_the_audit_log(
         told.append(json.dumps(kept))
         told.append(client.get("/metrics").text)
     assert [entry["target"] for entry in kept] == [f"{IDS}-gone"]
-    for _, port in stack.services().values():
-        told.append(httpx.get(f"http://127.0.0.1:{port}/metrics").text)
+    told += [metrics(stack, name) for name in stack.services()]
     told.append("".join(path.read_text() for path in (stack.data / "logs").glob("*.log")))
     told += [f"{s.name} {s.attributes}" for s in spans.spans]
     secrets = (NAMES, TEXTS, KEY)

@@ -21,7 +21,7 @@ from tests.support.waiting import PATIENCE
 
 KEY = "gw_" + "0123456789abcdef" * 2
 NAMESPACE = "default"
-START_SECONDS = 180.0
+START_SECONDS = 600.0
 STOP_SECONDS = 10.0
 TERMINAL = {"published", "failed", "cancelled", "superseded"}
 
@@ -53,8 +53,10 @@ class Stack:
         return (self.data / "run" / "nats.url").read_text().strip()
 
     def client(self, key: str = KEY, **options: Any) -> httpx.Client:
+        """Asks the gateway. It speaks no TLS, whose authorities take longer to load than most
+        answers take."""
         headers = {"Authorization": f"Bearer {key}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, **options)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, verify=False, **options)
 
     def start(self) -> None:
         """Start, and wait until every service says that it is ready."""
@@ -81,16 +83,16 @@ class Stack:
         """Whether all seven services and the gateway's front door answer."""
         if len(self.services()) < 7:
             return False
-        for pid, port in self.services().values():
-            try:
-                os.kill(pid, 0)
-                if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=2).status_code != 200:
-                    return False
-            except (OSError, httpx.HTTPError):
-                return False
+        doors = [f"http://127.0.0.1:{port}" for _, port in self.services().values()]
         try:
-            return httpx.get(f"{self.url}/readyz", timeout=2).status_code == 200
-        except httpx.HTTPError:
+            for pid, _ in self.services().values():
+                os.kill(pid, 0)
+            with self.client() as client:
+                return all(
+                    client.get(f"{door}/readyz", timeout=2).status_code == 200
+                    for door in (*doors, self.url)
+                )
+        except (OSError, httpx.HTTPError):
             return False
 
     def services(self) -> dict[str, tuple[int, int]]:
