@@ -88,6 +88,10 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
                     ("document_id", "revision", "chunk_id", "content_hash")}  # fmt: skip
         verdict = await used(client, "verify_citation", **citation, quote="opens at 11.5 bar")
         assert verdict["status"] == "verified"
+        tight = await used(client, "search", query="relief valve; flush in May", top_k=5,
+                           document_ids=[name], token_budget=12)  # fmt: skip
+        assert tight["status"] == "partial"
+        assert "give it more (token_budget)" in tight["status_reason"]
         wrong = await used(client, "verify_citation", **citation, quote="opens at 12 bar")
         assert wrong["status"] == "mismatch"
 
@@ -110,6 +114,7 @@ async def test_an_agent_adds_finds_reads_and_verifies(stack: Stack, way: Any) ->
             {"query": "a", "documents": ["b"]},
             "search has no argument documents; it takes",
         ),
+        ("search", {"query": "a", "continue_run": "run-1"}, "give mode agentic with it"),
         ("find", {}, "no tool is called find; there are search, list_documents"),
         ("grep_chunks", {"pattern": "(a", "regex": True}, "RE2"),
         ("ingest_url_or_file", {"file_name": "a.md"}, "exactly one"),

@@ -47,6 +47,8 @@ async def search(
     only when the question does.
     `status` abstained means that nothing fits: do not guess.
     """
+    if continue_run and mode != "agentic":
+        raise ValueError("continue_run goes on from an agentic search: give mode agentic with it")
     filters = {
         "document_ids": document_ids or [],
         "collections": collections or [],
@@ -59,6 +61,7 @@ async def search(
     shown = answer.model_dump(
         mode="json", exclude={"evidence_text": True, "answer_text": True, "budget": {"steps"}}
     )
+    shown["status_reason"] = shown["status_reason"].replace("budget.tokens", "token_budget")
     shown["evidence"] = [filled(piece) for piece in shown["evidence"]]
     return filled(shown)
 
