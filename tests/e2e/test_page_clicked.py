@@ -54,7 +54,8 @@ def test_records_whose_columns_have_other_names_are_sent(stack: Stack, tmp_path:
         for field, column in (("id", "물건코드"), ("name", "물건이름"), ("text", "이야기")):
             page.fill(f"[data-field={field}]", column)
         page.run("document.querySelector('#records').closest('form').requestSubmit()")
-        page.until("document.querySelector('main li')")
+        page.until("document.querySelector('#collection').value === 'goods'")
+        page.until("document.querySelector('#words') && document.querySelector('main li')")
         assert "row 4: it has no id" in page.text()
         page.fill("#words", "따뜻한 물")
         page.press("Enter")

@@ -8,6 +8,8 @@ import { t } from "./words.js";
 const TOP = [5, 10, 20, 50];
 /** Below so much even the best entry may have nothing to do with what was asked. */
 const FAINT = 0.45;
+/** Columns that stand only where some entry has one. */
+const MAY_LACK = new Set(["image", "path", "category"]);
 const kept = { collection: "", category: "", top: 5, query: "" };
 
 /** `#/entries/<collection>/<query>` is a search that can be linked to. */
@@ -76,16 +78,20 @@ const percent = (value) => `${Math.round(100 * value)}%`;
 
 function answer(found) {
   const best = Math.max(...found.entries.map((one) => one.similarity), 0);
-  const heads = ["place", "similarity", ...(found.entries.some((one) => one.image) ? ["picture"] : []),
-    "name", "path", "category", "id", "why"].map(t);
-  const rows = found.entries.map((one, index) => line(heads,
-    el("td", {}, String(index + 1)),
-    el("td", { class: "nowrap" }, el("meter", { min: 0, max: 1, value: one.similarity,
+  const columns = Object.entries({
+    place: (one, index) => el("td", {}, String(index + 1)),
+    similarity: (one) => el("td", { class: "nowrap" }, el("meter", { min: 0, max: 1, value: one.similarity,
       "aria-label": t("similarity") }), " ",
     one.similarity === best ? el("strong", {}, percent(one.similarity)) : percent(one.similarity)),
-    ...(heads.includes(t("picture")) ? [el("td", {}, ...(one.image ? [pictureOf(one)] : []))] : []),
-    el("th", { scope: "row" }, one.name), el("td", {}, one.path), el("td", {}, one.category),
-    el("td", {}, el("code", {}, one.id)), el("td", { class: "soft" }, parts(one.channels))));
+    image: (one) => el("td", {}, ...(one.image ? [pictureOf(one)] : [])),
+    name: (one) => el("th", { scope: "row" }, one.name),
+    path: (one) => el("td", {}, one.path),
+    category: (one) => el("td", {}, one.category),
+    id: (one) => el("td", {}, el("code", {}, one.id)),
+    why: (one) => el("td", { class: "soft" }, parts(one.channels)),
+  }).filter(([name]) => !MAY_LACK.has(name) || found.entries.some((one) => one[name]));
+  const heads = columns.map(([name]) => t(name));
+  const rows = found.entries.map((one, index) => line(heads, ...columns.map(([, cell]) => cell(one, index))));
   const tried = found.attempts.map((one) => `${one.query} (${percent(one.quality)})`).join(" → ");
   return el("section", { class: "panel" },
     rows.length && best < FAINT ? el("p", { id: "faint" }, t("faint")) : "", rows.length

@@ -56,8 +56,8 @@ function ruling() {
   const given = {};
   const node = el("details", { id: "rules" }, el("summary", {}, t("columnRules")),
     el("p", { class: "soft" }, t("columnHelp")), fields, columns,
-    el("p", { class: "row" }, replace, el("label", { for: "replace" }, t("replaceAll")),
-      strict, el("label", { for: "strict" }, t("refuseFaulty"))));
+    el("p", { class: "row" }, el("label", {}, replace, " ", t("replaceAll")),
+      el("label", {}, strict, " ", t("refuseFaulty"))));
   const showFor = (kind) => {
     node.hidden = !FIELDS[kind];
     fields.replaceChildren(...(FIELDS[kind] || []).map((field) => el("label", {}, t(`field_${field}`),

@@ -128,7 +128,7 @@ const WORDS = {
   faint: ["Nothing fits well. These are the nearest ones; try other words.",
     "잘 맞는 항목이 없습니다. 그나마 가까운 항목이니 다른 말로도 물어보세요."],
   askOtherwise: ["Try other words.", "다른 말로 물어보세요."],
-  picture: ["Picture", "그림"],
+  image: ["Picture", "그림"],
   collectionNames: ["small letters, digits and hyphens", "영문 소문자, 숫자, 붙임표(-)만 쓸 수 있습니다"],
   columnRules: ["The columns have other names, or the file replaces what is there", "열 이름이 다르거나 전체를 바꿀 때"],
   columnHelp: ["Say which column of the file holds what. Empty ones are found by their usual names.",
