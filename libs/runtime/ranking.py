@@ -40,7 +40,8 @@ class Ranking(Settings):
 
 def ranked_by(settings: Ranking) -> str:
     """What the order of results depends on, as far as settings name it: weights and models."""
-    weights = settings.model_dump(include=Ranking.model_fields.keys() - Settings.model_fields.keys())
+    own = Ranking.model_fields.keys() - Settings.model_fields.keys()
+    weights = settings.model_dump(include=own)
     models = (
         settings.embedder,
         str(settings.embedder_folder or ""),

@@ -76,7 +76,8 @@ def why_unsupported(query: str, answer: RetrieveAnswer, analysis: QueryAnalysis 
     browses = analysis is not None and analysis.intent == "filter_browse"
     if browses or answer.unfinished or answer.strategy != "fusion":
         return ""
-    return unsupported(query, answer.chunks, telling_words(query, analysis))
+    words = telling_words(query, analysis)
+    return unsupported(query, answer.chunks, words, searched=answer.searched)
 
 
 def telling_words(query: str, analysis: QueryAnalysis | None) -> list[str]:

@@ -264,6 +264,7 @@ class Retriever:
             unfinished=unfinished,
             notes=_notes(ask.words),
             relaxed_filters=list(guidance.relaxed),
+            searched=corpus.chunk_count,
         )
 
     async def _rest(self, fused: dict[Key, Fused], corpus: Corpus, limit: int) -> dict[Key, str]:

@@ -208,7 +208,8 @@ class RetrieveAnswer(Contract):
     `unfinished` names what the time or size ended before: channels, `scope`, `assembly`,
     `size`. `notes` says what of a very long query was left out. `relaxed_filters` names
     what the analysis asked for and was given up, since it left nothing: `stage` is the attempt
-    that answered, `tried_ms` how long each stage before it took, in milliseconds.
+    that answered, `tried_ms` how long each stage before it took, in milliseconds. `searched` is
+    how many pieces the filters left to search, 0 where that is not known.
     """
 
     corpus_version: int
@@ -220,6 +221,7 @@ class RetrieveAnswer(Contract):
     relaxed_filters: list[str] = []
     stage: Stage = "strict"
     tried_ms: dict[Stage, float] = {}
+    searched: int = 0
 
 
 class VerifyRequest(Request):

@@ -92,6 +92,7 @@ def asks(query: str = "q-1", **fields: Any) -> RetrieveQuery:
 async def test_a_query_in_time_is_whole() -> None:
     answer = await retriever(Stores()).retrieve(asks(milliseconds=60_000))
     assert (len(answer.chunks), answer.unfinished, answer.notes) == (5, [], [])
+    assert answer.searched == SIZE
     assert answer.chunks[0].channels.keys() == {"content", "dense", "term"}
 
 
