@@ -7,8 +7,9 @@ MAKEFLAGS += --no-builtin-rules
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-# tests that wait for servers and processes more than they compute: they run beside the others
+# of the unit tests: those that wait for servers and processes, and half of the others by time
 WAITING := $(addprefix tests/unit/,deploy local parser sandbox)
+HALF := $(addprefix tests/unit/,client eval formats indexer)
 
 .PHONY: audit help install run stack test-stack test-chaos test test-slow bench check fix docs clean
 .PHONY: check-k8s check-k8s-server images test-models
@@ -32,10 +33,10 @@ ifdef TESTS
 	@$(BIN)/pytest $(TESTS)
 else
 	@rm -f .pytest_*.log; failed=0; pids=(); \
-	  $(BIN)/pytest -m "not slow" tests/e2e >.pytest_e2e.log 2>&1 & pids+=($$!); \
-	  $(BIN)/pytest -m "not slow" tests/contract >.pytest_contract.log 2>&1 & pids+=($$!); \
-	  $(BIN)/pytest -m "not slow" $(WAITING) >.pytest_waiting.log 2>&1 & pids+=($$!); \
-	  $(BIN)/pytest -m "not slow" tests/unit $(WAITING:%=--ignore=%) || failed=1; \
+	  beside() { $(BIN)/pytest -m "not slow" "$${@:2}" >.pytest_$$1.log 2>&1 & pids+=($$!); }; \
+	  beside e2e tests/e2e; beside contract tests/contract; \
+	  beside waiting $(WAITING); beside half $(HALF); \
+	  $(BIN)/pytest -m "not slow" tests/unit $(patsubst %,--ignore=%,$(WAITING) $(HALF)) || failed=1; \
 	  for pid in $${pids[@]}; do wait $$pid || failed=1; done; cat .pytest_*.log; exit $$failed
 endif
 

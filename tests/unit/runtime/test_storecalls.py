@@ -31,7 +31,7 @@ from libs.runtime.catalog.sql.catalog import open_catalog
 from libs.runtime.graph import neo4j_client
 from libs.runtime.graph.neo4j_graph import Neo4jGraph
 from libs.runtime.graph.port import GraphEdge, GraphStore
-from libs.runtime.index import opensearch_client, opensearch_writer
+from libs.runtime.index import opensearch_client, opensearch_refresh, opensearch_writer
 from libs.runtime.index.opensearch_index import OpenSearchIndex
 from libs.runtime.index.port import SearchIndex
 from libs.runtime.objects import s3, s3_client
@@ -115,6 +115,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, names in {
         s3_client: ("CONNECT_SECONDS", "READ_SECONDS"),
         opensearch_client: ("SEARCH_SECONDS",),
+        opensearch_refresh: ("WRITE_SECONDS",),
         opensearch_writer: ("WRITE_SECONDS", "PURGE_SECONDS"),
         neo4j_client: ("CONNECT_SECONDS", "RETRY_SECONDS"),
         s3: ("CALL_SECONDS",),
