@@ -64,9 +64,9 @@ def test_words_and_nearness_decide_together(
     [
         ("아내가 아이를 낳으면 며칠 쉴 수 있어?", 0.63, False, True),
         ("아내가 아이를 낳으면 며칠 쉴 수 있어?", 0.67, False, False),
-        # the best of many pieces holds half of the words by chance
-        ("grease in Greece", 0.45, False, True),
-        ("grease in Greece", 0.5, False, False),
+        # the best of many pieces holds a third of the words by chance
+        ("grease for Greek salads", 0.45, False, True),
+        ("grease for Greek salads", 0.5, False, False),
         # all of the words are never chance
         ("pump grease", 0.1, False, False),
     ],
@@ -83,7 +83,7 @@ def test_the_best_of_many_pieces_has_to_be_better_than_that_of_a_few(
 
 def test_between_few_and_many_pieces_more_is_asked_step_by_step() -> None:
     found = [chunk("배우자 출산휴가는 10일이다.", 0.63)]
-    sizes = [100, 150, 200, 280, 400, 800]
+    sizes = [100, 200, 280, 300, 400, 800]
     refused = [bool(unsupported("장롱 버리려고 하는데", found, searched=size)) for size in sizes]
     assert refused == [False, False, False, True, True, True]
 
@@ -159,7 +159,7 @@ async def test_both_modes_abstain_and_say_why(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["classic", "agentic"])
 async def test_how_much_was_searched_counts_in_both_modes(mode: str) -> None:
-    query, found = "grease in Greece", [chunk(PUMP, 0.45)]
+    query, found = "grease for Greek salads", [chunk(PUMP, 0.45)]
     assert (await run(Bus(chunks=found, searched=79), mode, query))[0].status != "abstained"
     assert (await run(Bus(chunks=found, searched=5_000), mode, query))[0].status == "abstained"
 
