@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
 from libs.contracts.artefacts.corpus import DocumentHits, Tombstone
 from libs.contracts.artefacts.document import DocumentFile
@@ -90,32 +90,19 @@ def _changed(
     )
 
 
-def _kept(connection: Connection, name: str, revns: list[int]) -> set[int]:
+_KEPT = and_(revision.c.state == "published", document.c.state.not_in(_HIDDEN))
+_LIVING = and_(revision.c.state != "collected", document.c.state != "erased")
+
+
+def _those(
+    connection: Connection, name: str, revns: list[int], state: ColumnElement[bool]
+) -> set[int]:
+    """Of the revisions those that are, with their documents, in a state."""
     return set(
         connection.execute(
             select(revision.c.revn)
             .join(document, same_document(document, revision))
-            .where(
-                revision.c.namespace == name,
-                revision.c.revn.in_(revns),
-                revision.c.state == "published",
-                document.c.state.not_in(_HIDDEN),
-            )
-        ).scalars()
-    )
-
-
-def _living(connection: Connection, name: str, revns: list[int]) -> set[int]:
-    return set(
-        connection.execute(
-            select(revision.c.revn)
-            .join(document, same_document(document, revision))
-            .where(
-                revision.c.namespace == name,
-                revision.c.revn.in_(revns),
-                revision.c.state != "collected",
-                document.c.state != "erased",
-            )
+            .where(revision.c.namespace == name, revision.c.revn.in_(revns), state)
         ).scalars()
     )
 
@@ -163,16 +150,18 @@ class SqlCorpus:
 
     async def kept(self, namespace: str, revns: list[int]) -> set[int]:
         """See the port."""
-        found: set[int] = set()
-        for some in slices(sorted(set(revns)), KEYS):
-            found |= await self._database.read(_kept, namespace, some)
-        return found
+        return await self._of_state(namespace, revns, _KEPT)
 
     async def living(self, namespace: str, revns: list[int]) -> set[int]:
         """See the port."""
+        return await self._of_state(namespace, revns, _LIVING)
+
+    async def _of_state(
+        self, namespace: str, revns: list[int], state: ColumnElement[bool]
+    ) -> set[int]:
         found: set[int] = set()
         for some in slices(sorted(set(revns)), KEYS):
-            found |= await self._database.read(_living, namespace, some)
+            found |= await self._database.read(_those, namespace, some, state)
         return found
 
     async def staged(self, namespace: str, after: int, limit: int) -> list[int]:
